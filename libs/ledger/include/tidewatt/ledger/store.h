@@ -1,0 +1,135 @@
+// What the ledger asks of a store. The arithmetic is not here: a store adds and compares, atomically.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tidewatt/base/result.h"
+#include "tidewatt/ledger/account.h"
+#include "tidewatt/ledger/cursor.h"
+#include "tidewatt/ledger/curve.h"
+
+namespace tidewatt::ledger {
+
+/// revision 0 = the node has no cursor yet.
+struct VersionedCursor {
+  std::uint64_t revision = 0;
+  NodeCursor cursor;
+};
+
+/// A node as last heard of: for lists and liveness, not for accounts.
+struct NodeInfo {
+  NodeKey key;
+  std::string zone;
+  std::string region;
+  std::string agent_version;
+  std::string boot_id;
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::optional<UtcTime> first_seen_at;
+  UtcTime last_seen_at{};            ///< server's clock at the last beat, booked or not
+  std::optional<UtcTime> last_sample_at;
+  std::optional<Milliseconds> clock_offset;  ///< agent's wall clock minus server's at receipt
+  bool simulated = false;            ///< any device of the last beat was
+  std::optional<double> cpu_util;
+  std::optional<int> cpu_cores;
+  std::string cpu_model;
+  std::vector<DeviceSample> devices; ///< the last beat's devices, power absent where unknown
+};
+
+/// All that one node's beats change, applied in one transaction iff the cursor is still `expected_revision`.
+struct Accrual {
+  NodeKey node;
+  std::uint64_t expected_revision = 0;
+  NodeCursor next;
+  std::vector<AccountDelta> deltas;
+  std::vector<CurvePoint> curve;
+};
+
+enum class AccrueOutcome : std::uint8_t {
+  applied,   ///< durable now
+  conflict,  ///< somebody else moved the cursor; nothing of this accrual was applied
+};
+
+/// Which accounts. Empty members don't filter.
+struct AccountFilter {
+  std::optional<Scope> scope;
+  std::string cluster;
+  std::vector<std::string> ids;
+  std::string domain;
+};
+
+/// A task as the registry knows it (posted by a scheduler or seen as a holder).
+struct TaskInfo {
+  std::string cluster = "default";
+  std::string task_id;
+  std::string group_id;
+  std::string team;
+  std::string kind;  ///< training | inference | batch | service | dev, empty = unknown
+  std::optional<UtcTime> started_at;
+  std::optional<UtcTime> finished_at;
+};
+
+/// A bearer token: only its hash is kept.
+struct TokenRecord {
+  std::string id;
+  std::string name;
+  std::string role;  ///< ops | tenant | agent | viewer
+  std::string team;  ///< for tenant
+  std::string sha256_hex;
+  UtcTime created_at{};
+  std::optional<UtcTime> expires_at;
+  std::optional<UtcTime> revoked_at;
+};
+
+struct AuditEntry {
+  UtcTime at{};
+  std::string actor;
+  std::string action;
+  std::string subject;
+};
+
+/// Thread-safe. Every failure is an Error with code unavailable (try again), io or corrupt.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // -- booking
+  [[nodiscard]] virtual Result<VersionedCursor> cursor(const NodeKey& node) = 0;
+  /// Applies each accrual or not; on return the applied ones are durable. Several callers share a commit.
+  /// @return one outcome per accrual, in order; an Error means that none of them was applied
+  virtual Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) = 0;
+  /// Liveness, apart from booking: need not be durable.
+  virtual Status note_seen(std::span<const NodeInfo> nodes) = 0;
+
+  // -- reading
+  [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
+  [[nodiscard]] virtual Result<std::optional<NodeInfo>> node(const NodeKey& node) = 0;
+  /// Lifetime totals, sorted by key. Sums are 128 bits wide.
+  [[nodiscard]] virtual Result<std::vector<Account>> accounts(const AccountFilter& filter) = 0;
+  /// Sums over the hours [from, to) per account, with the number of rows matched; accounts without a row in
+  /// the range are absent. first/last_sample_at are the account's own.
+  [[nodiscard]] virtual Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from, UtcHour to) = 0;
+  [[nodiscard]] virtual Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from, UtcHour to) = 0;
+  /// Points in [range.begin, range.end), by time. At most `limit` points: the latest.
+  [[nodiscard]] virtual Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) = 0;
+
+  // -- registry, access
+  virtual Status put_task(const TaskInfo& task) = 0;
+  [[nodiscard]] virtual Result<std::vector<TaskInfo>> tasks() = 0;
+  virtual Status put_token(const TokenRecord& token) = 0;
+  [[nodiscard]] virtual Result<std::vector<TokenRecord>> tokens() = 0;
+  virtual Status append_audit(const AuditEntry& entry) = 0;
+  [[nodiscard]] virtual Result<std::vector<AuditEntry>> audit(std::size_t limit) = 0;
+
+  // -- housekeeping
+  /// Drops curve partitions that ended before `before`. Totals and hourly rows stay.
+  virtual Status drop_curves(UtcTime before) = 0;
+  /// Cheap: can we read?
+  virtual Status ping() = 0;
+};
+
+}  // namespace tidewatt::ledger

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tidewatt/base/result.h"
+#include "tidewatt/net/http.h"
+#include "tidewatt/units/time.h"
+
+namespace tidewatt::net {
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string url;  ///< http:// or https://
+  Headers headers;
+  std::string body;
+};
+
+struct ClientOptions {
+  Milliseconds deadline{10'000};  ///< for the whole exchange
+  std::size_t max_response_bytes = 64U << 20U;
+  std::string ca_file;            ///< PEM to trust besides the system's store
+};
+
+/// Sends one request at a time, keeps the connection when it can. Injected where code talks to a server.
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  /// @error unavailable (refused, reset, DNS), timed_out, invalid_input (bad URL), io (TLS)
+  virtual Result<Response> send(const ClientRequest& request) = 0;
+};
+
+/// Asio + OpenSSL; certificates and host names are verified. Not thread-safe: one per thread.
+std::unique_ptr<HttpClient> make_http_client(ClientOptions options);
+
+}  // namespace tidewatt::net

@@ -1,4 +1,5 @@
-// A source turns one look at the hardware into readings. One file per source; registration in src/registry.cc.
+// A source turns one look at the hardware into readings. One file per source; registration in
+// src/registry.cc.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,8 @@ struct Reading {
   std::string uuid;
   std::string vendor;
   std::string model;
-  std::optional<Watts> power;         ///< now; nullopt = unknown
-  std::optional<Joules> energy_total; ///< cumulative, already unwrapped by its owner
+  std::optional<Watts> power;          ///< now; nullopt = unknown
+  std::optional<Joules> energy_total;  ///< cumulative, already unwrapped by its owner
   std::string counter_epoch;
   std::optional<Watts> power_limit;
   std::optional<double> util;
@@ -28,13 +29,13 @@ struct Reading {
   std::optional<Health> health;
   std::string source;
   Quality quality = Quality::measured;
-  std::string reason;                 ///< why power is unknown
-  std::vector<Holder> holders;        ///< where the source knows them (sim, replay)
+  std::string reason;           ///< why power is unknown
+  std::vector<Holder> holders;  ///< where the source knows them (sim, replay)
   SteadyTime at{};
 };
 
-/// Not thread-safe: one thread reads a source. A device that fails doesn't take its neighbours along: it is there,
-/// without power and with a reason.
+/// Not thread-safe: one thread reads a source. A device that fails doesn't take its neighbours along: it is
+/// there, without power and with a reason.
 class Source {
  public:
   virtual ~Source() = default;
@@ -45,9 +46,9 @@ class Source {
 
 /// For `tidewatt power detect` and the settings page.
 struct Detection {
-  std::string source;    ///< "nvml", "rapl", ...
+  std::string source;  ///< "nvml", "rapl", ...
   bool usable = false;
-  std::string summary;   ///< "2 packages, dram" or why not, in words a person can act on
+  std::string summary;  ///< "2 packages, dram" or why not, in words a person can act on
   std::vector<std::string> devices;
 };
 

@@ -21,7 +21,8 @@ struct BeatBuilder {
     beat.sampled_at = kStart + std::chrono::seconds{at_seconds};
     beat.monotonic = Milliseconds{1'000'000 + at_seconds * 1000};
   }
-  BeatBuilder& gpu(int index, std::optional<double> watts, std::optional<double> counter = {}, std::vector<Holder> holders = {}) {
+  BeatBuilder& gpu(int index, std::optional<double> watts, std::optional<double> counter = {},
+                   std::vector<Holder> holders = {}) {
     DeviceSample d;
     d.domain = "gpu";
     d.index = index;
@@ -57,7 +58,8 @@ struct Books {
   }
   Verdict take(const BeatBuilder& builder) { return take(builder.beat); }
 
-  [[nodiscard]] Measures of(Scope scope, const std::string& id, const std::string& domain = "gpu", const std::string& part = "") const {
+  [[nodiscard]] Measures of(Scope scope, const std::string& id, const std::string& domain = "gpu",
+                            const std::string& part = "") const {
     const auto found = accounts.find({"default", scope, id, part, domain});
     return found == accounts.end() ? Measures{} : found->second.total();
   }
@@ -85,7 +87,8 @@ struct Books {
   }
 };
 
-inline Holder holder(std::string task, std::optional<double> compute = {}, HolderState state = HolderState::running) {
+inline Holder holder(std::string task, std::optional<double> compute = {},
+                     HolderState state = HolderState::running) {
   return {std::move(task), compute, std::nullopt, state};
 }
 

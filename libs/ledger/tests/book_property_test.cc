@@ -36,8 +36,8 @@ std::vector<Beat> random_history(const std::string& node, bool counters, bool co
       }
       auto& total = joules[static_cast<std::size_t>(d)];
       total += *rc::gen::inRange(1, 20'000);
-      builder.gpu(d, known ? std::optional{watts} : std::nullopt, counters && known ? std::optional{static_cast<double>(total)} : std::nullopt,
-                  holders);
+      builder.gpu(d, known ? std::optional{watts} : std::nullopt,
+                  counters && known ? std::optional{static_cast<double>(total)} : std::nullopt, holders);
     }
     beats.push_back(builder.beat);
     at_ms += *rc::gen::element<std::int64_t>(1, 777, 20'000, 20'003, 59'999, 60'000, 61'000, 4'000'000);
@@ -54,7 +54,8 @@ void check_conservation(const Books& books) {
   // In every single hour too.
   const auto nodes = books.by_hour(Scope::node, &Measures::energy);
   auto parts = books.by_hour(Scope::task, &Measures::energy);
-  for (const auto& [hour, energy] : books.by_hour(Scope::node, &Measures::unattributed)) parts[hour] += energy;
+  for (const auto& [hour, energy] : books.by_hour(Scope::node, &Measures::unattributed))
+    parts[hour] += energy;
   auto devices = books.by_hour(Scope::device, &Measures::energy);
   for (const auto& [hour, energy] : nodes) {
     RC_ASSERT(parts[hour] == energy);
@@ -78,9 +79,11 @@ void check_conservation(const Books& books) {
 }
 
 bool same_accounts(const Books& a, const Books& b) {
-  return std::equal(a.accounts.begin(), a.accounts.end(), b.accounts.begin(), b.accounts.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second.total() == y.second.total() && x.second.hours.size() == y.second.hours.size();
-  });
+  return std::equal(a.accounts.begin(), a.accounts.end(), b.accounts.begin(), b.accounts.end(),
+                    [](const auto& x, const auto& y) {
+                      return x.first == y.first && x.second.total() == y.second.total() &&
+                             x.second.hours.size() == y.second.hours.size();
+                    });
 }
 
 RC_GTEST_PROP(BookProperty, EveryJouleIsConserved, ()) {
@@ -98,7 +101,8 @@ RC_GTEST_PROP(BookProperty, DuplicatesAnywhereChangeNothing, ()) {
   Books often;
   for (std::size_t i = 0; i < beats.size(); ++i) {
     often.take(beats[i]);
-    for (int n = *rc::gen::inRange(0, 3); n > 0; --n) often.take(beats[*rc::gen::inRange<std::size_t>(0, i + 1)]);
+    for (int n = *rc::gen::inRange(0, 3); n > 0; --n)
+      often.take(beats[*rc::gen::inRange<std::size_t>(0, i + 1)]);
   }
   RC_ASSERT(same_accounts(once, often));
 }
@@ -120,7 +124,8 @@ RC_GTEST_PROP(BookProperty, InterleavingOfNodesDoesNotMatter, ()) {
 }
 
 RC_GTEST_PROP(BookProperty, ShufflesInsideABootKeepTheTotalAtConstantPower, ()) {
-  // The newest beat is last: what comes later than it is stale by rule. Gaps are left out, they depend on who was first.
+  // The newest beat is last: what comes later than it is stale by rule. Gaps are left out, they depend on who
+  // was first.
   auto beats = random_history("n1", false, true);
   std::int64_t at_ms = 0;
   for (auto& beat : beats) {
@@ -135,7 +140,8 @@ RC_GTEST_PROP(BookProperty, ShufflesInsideABootKeepTheTotalAtConstantPower, ()) 
   Books shuffled;
   shuffled.rules = ordered.rules;
   shuffled.take(beats.front());
-  for (std::size_t i = beats.size() - 1; i > 1; --i) std::swap(beats[i], beats[*rc::gen::inRange<std::size_t>(1, i + 1)]);
+  for (std::size_t i = beats.size() - 1; i > 1; --i)
+    std::swap(beats[i], beats[*rc::gen::inRange<std::size_t>(1, i + 1)]);
   for (std::size_t i = 1; i < beats.size(); ++i) shuffled.take(beats[i]);
   RC_ASSERT(shuffled.sum(Scope::node, &Measures::energy) == ordered.sum(Scope::node, &Measures::energy));
   RC_ASSERT(shuffled.node("n1").covered == ordered.node("n1").covered);

@@ -14,7 +14,8 @@ constexpr std::int64_t kJoule = 1'000'000;
 
 TEST(Book, ThreeHundredWattsForAMinuteAreEighteenKilojoules) {
   Books books;
-  for (int i = 0; i <= 3; ++i) books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 300));
+  for (int i = 0; i <= 3; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 300));
   EXPECT_EQ(books.node("n1").energy.n, 18'000 * kJoule);
   EXPECT_EQ(books.node("n1").covered, seconds{60});
   EXPECT_EQ(books.node("n1").samples, 4);
@@ -68,12 +69,16 @@ TEST(Book, TimeInsideABootRunsByTheMonotonicClock) {
   EXPECT_EQ(books.notes.at(0), Note::clock_jump);
 }
 
-Receipt at(Milliseconds since_start, Milliseconds mono, std::string run = "r1") { return {kStart + since_start, mono, std::move(run)}; }
+Receipt at(Milliseconds since_start, Milliseconds mono, std::string run = "r1") {
+  return {kStart + since_start, mono, std::move(run)};
+}
 
 TEST(Book, FirstBeatOfABootAheadOfItsReceiptIsRejected) {
   Books books;
-  EXPECT_EQ(books.take(BeatBuilder("n1", 1, 301).gpu(0, 100).beat, at(seconds{0}, seconds{0})), Verdict::rejected);
-  EXPECT_EQ(books.take(BeatBuilder("n1", 1, 300).gpu(0, 100).beat, at(seconds{0}, seconds{0})), Verdict::accepted);
+  EXPECT_EQ(books.take(BeatBuilder("n1", 1, 301).gpu(0, 100).beat, at(seconds{0}, seconds{0})),
+            Verdict::rejected);
+  EXPECT_EQ(books.take(BeatBuilder("n1", 1, 300).gpu(0, 100).beat, at(seconds{0}, seconds{0})),
+            Verdict::accepted);
 }
 
 TEST(Book, MonotonicClockRunningAheadOfTheReceiptsIsRejectedAndItsSeqMayComeAgain) {
@@ -87,14 +92,16 @@ TEST(Book, MonotonicClockRunningAheadOfTheReceiptsIsRejectedAndItsSeqMayComeAgai
 TEST(Book, ServerClockSetBackAnHourRejectsNobody) {
   Books books;
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).beat, at(seconds{0}, seconds{0}));
-  EXPECT_EQ(books.take(BeatBuilder("n1", 2, 20).gpu(0, 100).beat, at(seconds{20} - hours{1}, seconds{20})), Verdict::accepted);
+  EXPECT_EQ(books.take(BeatBuilder("n1", 2, 20).gpu(0, 100).beat, at(seconds{20} - hours{1}, seconds{20})),
+            Verdict::accepted);
   EXPECT_EQ(books.node("n1").covered, seconds{20});
 }
 
 TEST(Book, SpoolWithHolesIsTakenWhenItComesAllAtOnce) {
   Books books;
   for (int i = 0; i < 6; ++i)
-    EXPECT_EQ(books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 600).gpu(0, 100).beat, at(hours{2}, hours{2})),
+    EXPECT_EQ(books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 600).gpu(0, 100).beat,
+                         at(hours{2}, hours{2})),
               Verdict::accepted);
   EXPECT_EQ(books.node("n1").covered, seconds{300});
   EXPECT_EQ(books.node("n1").gap, seconds{5 * 540});
@@ -174,8 +181,10 @@ TEST(Book, CounterNeedsSameBootAndEpoch) {
     Books books;
     books.take(BeatBuilder("n1", 1, 0).gpu(0, 300, 1000));
     auto next = BeatBuilder("n1", 2, 20).gpu(0, 300, 8000);
-    if (change_boot) next.beat.boot_id = "b2";
-    else next.last().counter_epoch = "d2";
+    if (change_boot)
+      next.beat.boot_id = "b2";
+    else
+      next.last().counter_epoch = "d2";
     books.take(next);
     EXPECT_EQ(books.node("n1").counter.n, 0);
     EXPECT_EQ(books.node("n1").energy.n, 6'000 * kJoule);
@@ -256,7 +265,8 @@ TEST(Book, BridgeOverAnHourIsMarkedAsSpread) {
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 300, 1000));
   books.take(BeatBuilder("n1", 2, 10'800).gpu(0, 300, 1'081'000));
   EXPECT_EQ(books.node("n1").spread.n, 1'080'000 * kJoule);
-  EXPECT_EQ(books.by_hour(Scope::node, &Measures::energy).size(), 4U);  // three full hours and the last sample's
+  EXPECT_EQ(books.by_hour(Scope::node, &Measures::energy).size(),
+            4U);  // three full hours and the last sample's
 }
 
 TEST(Book, ClockFromTheSeventiesDoesNotMakeRowsForEveryHourSince) {
@@ -288,7 +298,8 @@ TEST(Tasks, ReturningHolderGetsNeitherEnergyNorGapForItsAbsence) {
   Books books;
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, {}, {holder("t")}));
   books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, {}, {holder("t")}));
-  for (int i = 2; i < 362; ++i) books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100));
+  for (int i = 2; i < 362; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100));
   books.take(BeatBuilder("n1", 400, 7240).gpu(0, 100, {}, {holder("t")}));
   books.take(BeatBuilder("n1", 401, 7260).gpu(0, 100, {}, {holder("t")}));
   EXPECT_EQ(books.task("t").energy.n, 4'000 * kJoule);
@@ -299,7 +310,9 @@ TEST(Tasks, ReturningHolderGetsNeitherEnergyNorGapForItsAbsence) {
 TEST(Tasks, TwoDevicesOfOneNodeCountItsSecondsOnce) {
   Books books;
   for (int i = 0; i < 3; ++i)
-    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100, {}, {holder("t")}).gpu(1, 50, {}, {holder("t")}));
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 100, {}, {holder("t")})
+                   .gpu(1, 50, {}, {holder("t")}));
   EXPECT_EQ(books.task("t").covered, seconds{40});
   EXPECT_EQ(books.task("t").samples, 3);
   EXPECT_EQ(books.task("t").energy.n, 6'000 * kJoule);
@@ -321,7 +334,8 @@ TEST(Tasks, InterleavedBeatsOfTwoNodesDoNotCutEachOthersInterval) {
   Books books;
   for (int i = 0; i < 5; ++i) {
     books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100, {}, {holder("t")}));
-    books.take(BeatBuilder("n2", static_cast<std::uint64_t>(i + 1), i * 20 + 10).gpu(0, 200, {}, {holder("t")}));
+    books.take(
+        BeatBuilder("n2", static_cast<std::uint64_t>(i + 1), i * 20 + 10).gpu(0, 200, {}, {holder("t")}));
   }
   EXPECT_EQ(books.task("t").energy.n, 24'000 * kJoule);
   EXPECT_EQ(books.task("t").covered, seconds{160});
@@ -330,8 +344,9 @@ TEST(Tasks, InterleavedBeatsOfTwoNodesDoNotCutEachOthersInterval) {
 TEST(Tasks, QueuedAndFinishedHoldersGetNothing) {
   Books books;
   for (int i = 0; i < 2; ++i)
-    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
-                   .gpu(0, 100, {}, {holder("q", {}, HolderState::queued), holder("f", {}, HolderState::finished)}));
+    books.take(
+        BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+            .gpu(0, 100, {}, {holder("q", {}, HolderState::queued), holder("f", {}, HolderState::finished)}));
   EXPECT_FALSE(books.has(Scope::task, "q"));
   EXPECT_EQ(books.node("n1").unattributed.n, 2'000 * kJoule);
 }
@@ -359,7 +374,8 @@ TEST(Tasks, RegistryCutsTheIntervalWhereTheTaskStarted) {
 TEST(Sharing, DeclaredSharesAreNormalised) {
   Books books;
   for (int i = 0; i < 2; ++i)
-    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 300, {}, {holder("a", 0.3), holder("b", 0.6)}));
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 300, {}, {holder("a", 0.3), holder("b", 0.6)}));
   EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
   EXPECT_EQ(books.task("a").shared.n, 2'000 * kJoule);
   EXPECT_EQ(books.task("a").shared_time, seconds{20});
@@ -377,7 +393,8 @@ TEST(Sharing, TaskLeftAloneAtTheEndHasSharedTheInterval) {
 TEST(Sharing, SeveralProcessesOfOneTaskAreOneHolder) {
   Books books;
   for (int i = 0; i < 2; ++i)
-    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100, {}, {holder("a"), holder("a")}));
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 100, {}, {holder("a"), holder("a")}));
   EXPECT_EQ(books.task("a").shared_time, seconds{0});
   EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
 }

@@ -34,10 +34,13 @@ TEST(DeviceInterval, TimeThatDoesNotAdvanceGivesNothing) {
   EXPECT_FALSE(integrate_device(kBegin, {}, after(-20, 300'000), kMaxGap));
 }
 
-TEST(DeviceInterval, UnknownPowerGivesNothing) { EXPECT_FALSE(integrate_device(kBegin, {}, after(20, {}), kMaxGap)); }
+TEST(DeviceInterval, UnknownPowerGivesNothing) {
+  EXPECT_FALSE(integrate_device(kBegin, {}, after(20, {}), kMaxGap));
+}
 
 TEST(DeviceInterval, CounterCoversAnyLengthWithoutGap) {
-  const auto bridge = integrate_device(kBegin, Microjoules{5}, after(10'800, 300'000, 3'240'000'000'005), kMaxGap);
+  const auto bridge =
+      integrate_device(kBegin, Microjoules{5}, after(10'800, 300'000, 3'240'000'000'005), kMaxGap);
   EXPECT_TRUE(bridge->by_counter);
   EXPECT_EQ(bridge->energy, Microjoules{3'240'000'000'000});
   EXPECT_EQ(bridge->gap, seconds{0});
@@ -60,7 +63,8 @@ TEST(DeviceInterval, CounterThatCannotBeComparedAndNoPowerIsAGap) {
 }
 
 TEST(DeviceInterval, CounterGoingBackFallsBackToPower) {
-  const auto interval = integrate_device(kBegin, Microjoules{9'000'000'000}, after(20, 300'000, 1'000), kMaxGap);
+  const auto interval =
+      integrate_device(kBegin, Microjoules{9'000'000'000}, after(20, 300'000, 1'000), kMaxGap);
   EXPECT_FALSE(interval->by_counter);
   EXPECT_EQ(interval->energy, Microjoules{6'000'000'000});
   EXPECT_EQ(interval->counter_note, Note::counter_reset);

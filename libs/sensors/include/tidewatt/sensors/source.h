@@ -12,9 +12,9 @@ namespace tidewatt::sensors {
 
 using metering::Reading;
 
-/// Not thread-safe: one thread reads a source. A device that fails doesn't take its neighbours along: it is there,
-/// without power and with a reason. A device without news since the last look (a counter that has not moved yet) may
-/// be left out.
+/// Not thread-safe: one thread reads a source. A device that fails doesn't take its neighbours along: it is
+/// there, without power and with a reason. A device without news since the last look (a counter that has not
+/// moved yet) may be left out.
 class Source {
  public:
   virtual ~Source() = default;

@@ -11,7 +11,8 @@ namespace {
 // The one process-wide object: a log that had to be passed everywhere would be in every signature.
 spdlog::logger& logger() {
   static const auto kInstance = [] {
-    auto made = std::make_shared<spdlog::logger>("tidewatt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made =
+        std::make_shared<spdlog::logger>("tidewatt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->flush_on(spdlog::level::warn);
     return made;
@@ -21,11 +22,16 @@ spdlog::logger& logger() {
 
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
-    case Level::debug: return spdlog::level::debug;
-    case Level::info: return spdlog::level::info;
-    case Level::warning: return spdlog::level::warn;
-    case Level::error: return spdlog::level::err;
-    case Level::critical: return spdlog::level::critical;
+    case Level::debug:
+      return spdlog::level::debug;
+    case Level::info:
+      return spdlog::level::info;
+    case Level::warning:
+      return spdlog::level::warn;
+    case Level::error:
+      return spdlog::level::err;
+    case Level::critical:
+      return spdlog::level::critical;
   }
   return spdlog::level::info;
 }

@@ -7,8 +7,10 @@
 namespace tidewatt::ledger {
 namespace {
 
-constexpr std::array<std::pair<Scope, std::string_view>, 4> kScopes{{
-    {Scope::device, "device"}, {Scope::node, "node"}, {Scope::task, "task"}, {Scope::task_device, "task_device"}}};
+constexpr std::array<std::pair<Scope, std::string_view>, 4> kScopes{{{Scope::device, "device"},
+                                                                     {Scope::node, "node"},
+                                                                     {Scope::task, "task"},
+                                                                     {Scope::task_device, "task_device"}}};
 
 }  // namespace
 

@@ -15,7 +15,9 @@ class Writer {
     for (; n >= 0x80; n >>= 7U) out_.push_back(static_cast<char>((n & 0x7FU) | 0x80U));
     out_.push_back(static_cast<char>(n));
   }
-  void i64(std::int64_t n) { u64((static_cast<std::uint64_t>(n) << 1U) ^ static_cast<std::uint64_t>(n >> 63)); }
+  void i64(std::int64_t n) {
+    u64((static_cast<std::uint64_t>(n) << 1U) ^ static_cast<std::uint64_t>(n >> 63));
+  }
   void text(std::string_view s) {
     u64(s.size());
     out_.append(s);
@@ -118,7 +120,8 @@ bool SeenSeqs::seen(std::uint64_t seq) const {
   if (runs.empty()) return false;
   const auto newest = runs.back().second;
   if (newest >= kWindow && seq <= newest - kWindow) return true;
-  return std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run.first <= seq && seq <= run.second; });
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const auto& run) { return run.first <= seq && seq <= run.second; });
 }
 
 void SeenSeqs::add(std::uint64_t seq) {
@@ -185,7 +188,8 @@ std::string encode(const NodeCursor& cursor) {
 
 Result<NodeCursor> decode_cursor(std::string_view bytes) {
   if (bytes.empty() || bytes.front() != kVersion)
-    return fail(ErrorCode::corrupt, "node cursor has an unknown version", "was the database written by a newer tidewatt?");
+    return fail(ErrorCode::corrupt, "node cursor has an unknown version",
+                "was the database written by a newer tidewatt?");
   Reader r(bytes.substr(1));
   NodeCursor cursor;
   for (auto n = r.count(); n > 0 && r.ok(); --n) cursor.devices.push_back(read_device(r));
@@ -220,7 +224,8 @@ Result<NodeCursor> decode_cursor(std::string_view bytes) {
     }
     cursor.seen.push_back(std::move(seen));
   }
-  if (!r.finished()) return fail(ErrorCode::corrupt, "node cursor is truncated or garbled", "run: tidewatt doctor");
+  if (!r.finished())
+    return fail(ErrorCode::corrupt, "node cursor is truncated or garbled", "run: tidewatt doctor");
   return cursor;
 }
 

@@ -10,11 +10,23 @@ namespace {
 
 NodeCursor sample() {
   NodeCursor c;
-  c.devices.push_back({"gpu", 0, "GPU-0", "a", UtcTime{Milliseconds{5}}, UtcTime{Milliseconds{6}}, Microjoules{7}, "b1", "d1", true,
-                       Milliwatts{700'000}, {"t1", "t2"}});
-  c.devices.push_back({"cpu_package", 1, "", "", UtcTime{}, UtcTime{}, std::nullopt, "", "", false, std::nullopt, {}});
+  c.devices.push_back({"gpu",
+                       0,
+                       "GPU-0",
+                       "a",
+                       UtcTime{Milliseconds{5}},
+                       UtcTime{Milliseconds{6}},
+                       Microjoules{7},
+                       "b1",
+                       "d1",
+                       true,
+                       Milliwatts{700'000},
+                       {"t1", "t2"}});
+  c.devices.push_back(
+      {"cpu_package", 1, "", "", UtcTime{}, UtcTime{}, std::nullopt, "", "", false, std::nullopt, {}});
   c.domains.push_back({"gpu", UtcTime{Milliseconds{5}}, {{"t1", UtcTime{Milliseconds{4}}}}});
-  c.boots.push_back({"b1", UtcTime{Milliseconds{5}}, Milliseconds{99}, UtcTime{Milliseconds{6}}, Milliseconds{3}, "run"});
+  c.boots.push_back(
+      {"b1", UtcTime{Milliseconds{5}}, Milliseconds{99}, UtcTime{Milliseconds{6}}, Milliseconds{3}, "run"});
   c.boots.push_back({"b2", UtcTime{Milliseconds{5}}, Milliseconds{-1}, std::nullopt, std::nullopt, ""});
   c.seen.push_back({"b1", "a", UtcTime{Milliseconds{5}}, {{1, 5}, {8, 8}}});
   return c;

@@ -20,9 +20,12 @@ constexpr std::array<std::pair<HolderState, std::string_view>, 8> kStates{{
 
 std::string_view to_string(Quality quality) {
   switch (quality) {
-    case Quality::measured: return "measured";
-    case Quality::estimated: return "estimated";
-    case Quality::simulated: return "simulated";
+    case Quality::measured:
+      return "measured";
+    case Quality::estimated:
+      return "estimated";
+    case Quality::simulated:
+      return "simulated";
   }
   return "measured";
 }

@@ -25,7 +25,9 @@ std::optional<double> parse_double(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_int64(std::string_view text) { return parse_integer<std::int64_t>(text); }
-std::optional<std::uint64_t> parse_uint64(std::string_view text) { return parse_integer<std::uint64_t>(text); }
+std::optional<std::uint64_t> parse_uint64(std::string_view text) {
+  return parse_integer<std::uint64_t>(text);
+}
 
 std::string format_double(double value) {
   char buffer[32];

@@ -92,8 +92,9 @@ std::string format_rfc3339(UtcTime at) {
   const year_month_day date{day};
   const hh_mm_ss time{at - day};
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
-                     time.minutes().count(), time.seconds().count(), time.subseconds().count());
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count(),
+                     time.subseconds().count());
 }
 
 std::string format_rfc3339_short(UtcTime at) {
@@ -109,13 +110,20 @@ std::optional<Milliseconds> parse_duration(std::string_view text) {
   if (!count || *count <= 0) return std::nullopt;
   const auto unit = text.substr(unit_at);
   std::int64_t ms = 0;
-  if (unit == "ms") ms = 1;
-  else if (unit == "s") ms = 1000;
-  else if (unit == "m" || unit == "min") ms = 60'000;
-  else if (unit == "h") ms = 3'600'000;
-  else if (unit == "d") ms = 86'400'000;
-  else if (unit == "w") ms = 7 * std::int64_t{86'400'000};
-  else return std::nullopt;
+  if (unit == "ms")
+    ms = 1;
+  else if (unit == "s")
+    ms = 1000;
+  else if (unit == "m" || unit == "min")
+    ms = 60'000;
+  else if (unit == "h")
+    ms = 3'600'000;
+  else if (unit == "d")
+    ms = 86'400'000;
+  else if (unit == "w")
+    ms = 7 * std::int64_t{86'400'000};
+  else
+    return std::nullopt;
   constexpr std::int64_t kHundredYears = std::int64_t{36'525} * 86'400'000;
   if (*count > kHundredYears / ms) return std::nullopt;
   return Milliseconds{*count * ms};

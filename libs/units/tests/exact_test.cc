@@ -58,7 +58,8 @@ TEST(SplitExactly, NoWeightMeansEqualParts) {
 
 RC_GTEST_PROP(SplitExactly, PartsAlwaysAddUpToTheWhole, ()) {
   const auto amount = *rc::gen::inRange<std::int64_t>(0, std::numeric_limits<std::int64_t>::max());
-  const auto weights = *rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 1'000'000'000));
+  const auto weights =
+      *rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 1'000'000'000));
   RC_PRE(!weights.empty());
   const auto parts = split_exactly(amount, weights);
   RC_ASSERT(std::accumulate(parts.begin(), parts.end(), std::int64_t{0}) == amount);

@@ -33,7 +33,8 @@ Result<std::vector<std::string>> FakeFileSystem::list(const std::string& folder)
   std::set<std::string> names;
   const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
   const auto take = [&](const std::string& path) {
-    if (path.starts_with(prefix)) names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
+    if (path.starts_with(prefix))
+      names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
   };
   for (const auto& [path, content] : files) take(path);
   for (const auto& [path, target] : links) take(path);

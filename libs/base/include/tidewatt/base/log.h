@@ -18,6 +18,8 @@ inline void debug(std::string_view m, std::initializer_list<Field> f = {}) { wri
 inline void info(std::string_view m, std::initializer_list<Field> f = {}) { write(Level::info, m, f); }
 inline void warning(std::string_view m, std::initializer_list<Field> f = {}) { write(Level::warning, m, f); }
 inline void error(std::string_view m, std::initializer_list<Field> f = {}) { write(Level::error, m, f); }
-inline void critical(std::string_view m, std::initializer_list<Field> f = {}) { write(Level::critical, m, f); }
+inline void critical(std::string_view m, std::initializer_list<Field> f = {}) {
+  write(Level::critical, m, f);
+}
 
 }  // namespace tidewatt::log

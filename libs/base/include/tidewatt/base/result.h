@@ -9,15 +9,15 @@
 namespace tidewatt {
 
 enum class ErrorCode {
-  invalid_input,     ///< what was given can't be used; retrying the same changes nothing
-  not_found,         ///< no such thing
-  permission_denied, ///< the thing is there, we may not
-  unavailable,       ///< try again later: peer down, store busy, queue full
-  timed_out,         ///< no answer within the deadline
-  conflict,          ///< somebody else was first (compare-and-write lost)
-  io,                ///< disk or socket failed
-  corrupt,           ///< stored data doesn't add up
-  internal,          ///< our own fault
+  invalid_input,      ///< what was given can't be used; retrying the same changes nothing
+  not_found,          ///< no such thing
+  permission_denied,  ///< the thing is there, we may not
+  unavailable,        ///< try again later: peer down, store busy, queue full
+  timed_out,          ///< no answer within the deadline
+  conflict,           ///< somebody else was first (compare-and-write lost)
+  io,                 ///< disk or socket failed
+  corrupt,            ///< stored data doesn't add up
+  internal,           ///< our own fault
 };
 
 std::string_view to_string(ErrorCode code);
@@ -47,14 +47,13 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message, std::stri
 #define TW_CONCAT_INNER(a, b) a##b
 #define TW_CONCAT(a, b) TW_CONCAT_INNER(a, b)
 /// TW_TRY(const auto x, f()): x is f()'s value, or this function returns f()'s error.
-#define TW_TRY(declaration, expression)                                                    \
-  auto TW_CONCAT(tw_result_, __LINE__) = (expression);                                     \
-  if (!TW_CONCAT(tw_result_, __LINE__))                                                    \
-    return tl::unexpected(std::move(TW_CONCAT(tw_result_, __LINE__)).error());             \
+#define TW_TRY(declaration, expression)                                        \
+  auto TW_CONCAT(tw_result_, __LINE__) = (expression);                         \
+  if (!TW_CONCAT(tw_result_, __LINE__))                                        \
+    return tl::unexpected(std::move(TW_CONCAT(tw_result_, __LINE__)).error()); \
   declaration = *std::move(TW_CONCAT(tw_result_, __LINE__))
 /// The same for a Status.
-#define TW_TRY_STATUS(expression)                                                          \
-  do {                                                                                     \
-    if (auto tw_status = (expression); !tw_status)                                         \
-      return tl::unexpected(std::move(tw_status).error());                                 \
+#define TW_TRY_STATUS(expression)                                                                       \
+  do {                                                                                                  \
+    if (auto tw_status = (expression); !tw_status) return tl::unexpected(std::move(tw_status).error()); \
   } while (false)

@@ -1,5 +1,5 @@
-// Where a node's accounts stand: per device the last known sample, per boot the time anchor, per agent what was seen.
-// The cursor is what compare-and-write guards.
+// Where a node's accounts stand: per device the last known sample, per boot the time anchor, per agent what
+// was seen. The cursor is what compare-and-write guards.
 #pragma once
 
 #include <cstdint>

@@ -16,14 +16,15 @@
 namespace tidewatt::ledger {
 
 struct Rules {
-  Milliseconds max_gap{60'000};  ///< ENERGY_MAX_GAP_SECONDS: longer intervals count this much, the rest is gap
+  Milliseconds max_gap{
+      60'000};  ///< ENERGY_MAX_GAP_SECONDS: longer intervals count this much, the rest is gap
 };
 
 /// When and by which clocks the server took a beat in. Absent in offline replay without receive times.
 struct Receipt {
   UtcTime at{};
   std::optional<Milliseconds> monotonic;  ///< the server's monotonic clock
-  std::string server_run;                 ///< changes with each server process: monotonic differences need it equal
+  std::string server_run;  ///< changes with each server process: monotonic differences need it equal
 };
 
 /// When tasks started and finished, where the registry knows; intervals are cut there.
@@ -37,7 +38,15 @@ enum class Verdict : std::uint8_t { accepted, duplicate, rejected };
 
 /// Things worth telling a person, counted by the server's metrics.
 enum class Note : std::uint8_t {
-  stale, clock_jump, gap, counter_reset, counter_implausible, counter_frozen, partial, power_implausible, estimated_not_booked,
+  stale,
+  clock_jump,
+  gap,
+  counter_reset,
+  counter_implausible,
+  counter_frozen,
+  partial,
+  power_implausible,
+  estimated_not_booked,
 };
 std::string_view to_string(Note note);
 
@@ -53,10 +62,11 @@ struct Booking {
 /// Books one beat against the node's cursor.
 /// @param beat     needs node_id; unknown powers are absent
 /// @param receipt  nullopt: no receive time is known (offline replay); then a beat without a time is rejected
-Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt, const TaskWindows& windows,
-             const Rules& rules);
+Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt,
+             const TaskWindows& windows, const Rules& rules);
 
-// -- the core of it: one device, one interval -------------------------------------------------------------------------
+// -- the core of it: one device, one interval
+// -------------------------------------------------------------------------
 
 /// A sample as far as one interval's energy needs it.
 struct IntervalEnd {
@@ -75,9 +85,9 @@ struct DeviceInterval {
   std::optional<Note> counter_note;  ///< why the counter was not believed
 };
 
-/// Energy of a device from its last known sample (`begin_at`, `begin_counter`) to `end`; nullopt when nothing can be
-/// booked (no power, no usable counter, or time does not advance).
-std::optional<DeviceInterval> integrate_device(UtcTime begin_at, std::optional<Microjoules> begin_counter, const IntervalEnd& end,
-                                               Milliseconds max_gap);
+/// Energy of a device from its last known sample (`begin_at`, `begin_counter`) to `end`; nullopt when nothing
+/// can be booked (no power, no usable counter, or time does not advance).
+std::optional<DeviceInterval> integrate_device(UtcTime begin_at, std::optional<Microjoules> begin_counter,
+                                               const IntervalEnd& end, Milliseconds max_gap);
 
 }  // namespace tidewatt::ledger

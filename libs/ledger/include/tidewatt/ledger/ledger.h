@@ -36,8 +36,8 @@ class Ledger {
  public:
   Ledger(Store& store, Rules rules) : store_(store), rules_(rules) {}
 
-  /// One result per beat, in order. `accepted` = durable in the store. A store failure answers `retry` for the
-  /// beats it concerns; liveness is noted all the same.
+  /// One result per beat, in order. `accepted` = durable in the store. A store failure answers `retry` for
+  /// the beats it concerns; liveness is noted all the same.
   std::vector<BeatResult> book(std::span<const ReceivedBeat> beats, const TaskWindows& windows = {});
 
   [[nodiscard]] const LedgerCounters& counters() const { return counters_; }

@@ -30,14 +30,14 @@ struct NodeInfo {
   std::string boot_id;
   std::vector<std::pair<std::string, std::string>> labels;
   std::optional<UtcTime> first_seen_at;
-  UtcTime last_seen_at{};            ///< server's clock at the last beat, booked or not
+  UtcTime last_seen_at{};  ///< server's clock at the last beat, booked or not
   std::optional<UtcTime> last_sample_at;
   std::optional<Milliseconds> clock_offset;  ///< agent's wall clock minus server's at receipt
-  bool simulated = false;            ///< any device of the last beat was
+  bool simulated = false;                    ///< any device of the last beat was
   std::optional<double> cpu_util;
   std::optional<int> cpu_cores;
   std::string cpu_model;
-  std::vector<DeviceSample> devices; ///< the last beat's devices, power absent where unknown
+  std::vector<DeviceSample> devices;  ///< the last beat's devices, power absent where unknown
 };
 
 /// All that one node's beats change, applied in one transaction iff the cursor is still `expected_revision`.
@@ -112,10 +112,13 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<Account>> accounts(const AccountFilter& filter) = 0;
   /// Sums over the hours [from, to) per account, with the number of rows matched; accounts without a row in
   /// the range are absent. first/last_sample_at are the account's own.
-  [[nodiscard]] virtual Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from, UtcHour to) = 0;
-  [[nodiscard]] virtual Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from, UtcHour to) = 0;
+  [[nodiscard]] virtual Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from,
+                                                          UtcHour to) = 0;
+  [[nodiscard]] virtual Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from,
+                                                              UtcHour to) = 0;
   /// Points in [range.begin, range.end), by time. At most `limit` points: the latest.
-  [[nodiscard]] virtual Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) = 0;
+  [[nodiscard]] virtual Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range,
+                                                              std::size_t limit) = 0;
 
   // -- registry, access
   virtual Status put_task(const TaskInfo& task) = 0;

@@ -18,11 +18,22 @@ enum class Quality : std::uint8_t { measured, estimated, simulated };
 std::string_view to_string(Quality quality);
 
 /// What a holder does with the device. Unknown texts hold (HolderState::unknown).
-enum class HolderState : std::uint8_t { starting, running, stopping, suspended, sleeping, queued, finished, unknown };
+enum class HolderState : std::uint8_t {
+  starting,
+  running,
+  stopping,
+  suspended,
+  sleeping,
+  queued,
+  finished,
+  unknown
+};
 std::string_view to_string(HolderState state);
 HolderState holder_state_from(std::string_view text);
 /// queued and finished don't hold a device, all others do.
-constexpr bool holds(HolderState state) { return state != HolderState::queued && state != HolderState::finished; }
+constexpr bool holds(HolderState state) {
+  return state != HolderState::queued && state != HolderState::finished;
+}
 
 /// A task occupying a device.
 struct Holder {
@@ -52,7 +63,7 @@ struct DeviceSample {
   std::string uuid;  ///< empty = the source has none
   std::string vendor;
   std::string model;
-  std::optional<Watts> power;          ///< time-weighted mean over the interval that ends here; nullopt = unknown
+  std::optional<Watts> power;  ///< time-weighted mean over the interval that ends here; nullopt = unknown
   std::optional<Watts> power_instant;  ///< last value
   std::optional<Watts> power_min;
   std::optional<Watts> power_max;

@@ -18,8 +18,8 @@ class SystemClock final : public Clock {
   [[nodiscard]] SteadyTime mono_now() const override;
 };
 
-/// Reads never hang on a FIFO (O_NONBLOCK) and are bounded. write_atomically: temp file, fsync, rename, fsync of
-/// the folder; mode 0600.
+/// Reads never hang on a FIFO (O_NONBLOCK) and are bounded. write_atomically: temp file, fsync, rename, fsync
+/// of the folder; mode 0600.
 std::unique_ptr<FileSystem> make_file_system();
 
 /// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C.

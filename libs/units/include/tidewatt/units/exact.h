@@ -53,8 +53,12 @@ class WideMicrojoules {
   [[nodiscard]] Joules to_joules() const;
   [[nodiscard]] WattHours to_watt_hours() const;
 
-  friend constexpr WideMicrojoules operator+(WideMicrojoules a, WideMicrojoules b) { return from_raw(a.n_ + b.n_); }
-  friend constexpr WideMicrojoules operator-(WideMicrojoules a, WideMicrojoules b) { return from_raw(a.n_ - b.n_); }
+  friend constexpr WideMicrojoules operator+(WideMicrojoules a, WideMicrojoules b) {
+    return from_raw(a.n_ + b.n_);
+  }
+  friend constexpr WideMicrojoules operator-(WideMicrojoules a, WideMicrojoules b) {
+    return from_raw(a.n_ - b.n_);
+  }
   constexpr WideMicrojoules& operator+=(WideMicrojoules b) {
     n_ += b.n_;
     return *this;
@@ -65,7 +69,9 @@ class WideMicrojoules {
   }
   friend constexpr bool operator==(WideMicrojoules a, WideMicrojoules b) { return a.n_ == b.n_; }
   friend constexpr std::strong_ordering operator<=>(WideMicrojoules a, WideMicrojoules b) {
-    return a.n_ < b.n_ ? std::strong_ordering::less : a.n_ > b.n_ ? std::strong_ordering::greater : std::strong_ordering::equal;
+    return a.n_ < b.n_   ? std::strong_ordering::less
+           : a.n_ > b.n_ ? std::strong_ordering::greater
+                         : std::strong_ordering::equal;
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,8 @@ inline constexpr std::size_t kMaxIdBytes = 256;
 
 /// Parses a request body: one beat or an array of at most kMaxBeats.
 /// @return one entry per beat, in order: the beat, or why it is refused (its neighbours stand)
-/// @error invalid_input when the body as a whole is no JSON, or neither an object nor an array of 1..kMaxBeats
+/// @error invalid_input when the body as a whole is no JSON, or neither an object nor an array
+/// of 1..kMaxBeats
 class BeatParser {
  public:
   BeatParser();
@@ -28,6 +30,13 @@ class BeatParser {
   BeatParser& operator=(BeatParser&&) noexcept;
   /// Reuses its buffers: one parser per thread.
   Result<std::vector<Result<Beat>>> parse(std::string_view body);
+
+  /// One line of a recorded beat log: a beat, or {"received_at": "..Z", "beat": {...}}.
+  struct Line {
+    std::optional<UtcTime> received_at;
+    Beat beat;
+  };
+  Result<Line> parse_line(std::string_view line);
 
  private:
   struct Impl;
@@ -39,7 +48,8 @@ std::string to_json(const Beat& beat);
 /// Beats joined as a JSON array, from texts made by to_json.
 std::string join_array(const std::vector<std::string>& beats);
 
-/// Per-beat answers of POST /api/v1/heartbeats: {"results":[{"status":"accepted"},{"status":"rejected","reason":"..."}]}
+/// Per-beat answers of POST /api/v1/heartbeats:
+/// {"results":[{"status":"accepted"},{"status":"rejected","reason":"..."}]}
 struct BeatAnswer {
   std::string status;  ///< accepted | duplicate | retry | rejected
   std::string reason;

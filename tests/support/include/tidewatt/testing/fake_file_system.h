@@ -14,10 +14,10 @@ namespace tidewatt::testing {
 class FakeFileSystem final : public FileSystem {
  public:
   std::map<std::string, std::string> files;
-  std::map<std::string, std::string> links;       ///< path -> target
-  std::map<std::string, Error> faults;            ///< every access to this path fails so
-  std::optional<std::uint64_t> bytes_left;        ///< appends beyond it fail as "disk full", half-written
-  std::map<std::string, std::size_t> synced;      ///< path -> bytes that a power cut would keep
+  std::map<std::string, std::string> links;   ///< path -> target
+  std::map<std::string, Error> faults;        ///< every access to this path fails so
+  std::optional<std::uint64_t> bytes_left;    ///< appends beyond it fail as "disk full", half-written
+  std::map<std::string, std::size_t> synced;  ///< path -> bytes that a power cut would keep
 
   [[nodiscard]] Result<std::string> read_text(const std::string& path, std::size_t limit) const override;
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& folder) const override;

@@ -1,0 +1,17 @@
+// The subcommands of `tidewatt`, one file each: options, then what they do. They leave their exit code
+// behind.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace tidewatt::cli {
+
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kUsage = 2;
+
+void add_ledger_command(CLI::App& app, int& exit_code);
+
+}  // namespace tidewatt::cli

@@ -1,0 +1,75 @@
+#include "input.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "command.h"
+
+namespace tidewatt::cli {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+
+tl::unexpected<Error> cannot_open(const std::string& path) {
+  const int why = errno;
+  const auto code = why == ENOENT   ? ErrorCode::not_found
+                    : why == EACCES ? ErrorCode::permission_denied
+                                    : ErrorCode::io;
+  return fail(code, path + ": " + std::strerror(why));
+}
+
+bool is_folder(std::istream& file) { return file.peek() == EOF && errno == EISDIR; }
+
+}  // namespace
+
+Status for_each_line(const std::string& path,
+                     const std::function<Status(std::string_view, std::size_t)>& each) {
+  std::ifstream file;
+  if (path != "-") {
+    errno = 0;
+    file.open(path, std::ios::binary);
+    if (!file) return cannot_open(path);
+    errno = 0;
+    if (is_folder(file)) return fail(ErrorCode::invalid_input, path + ": is a folder, not a file");
+    file.clear();
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    TW_TRY_STATUS(each(line, number));
+  }
+  if (in.bad()) return fail(ErrorCode::io, path + ": could not be read to its end");
+  return {};
+}
+
+Result<std::string> read_all(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    errno = 0;
+    file.open(path, std::ios::binary);
+    if (!file) return cannot_open(path);
+    errno = 0;
+    if (is_folder(file)) return fail(ErrorCode::invalid_input, path + ": is a folder, not a file");
+    file.clear();
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string bytes;
+  char buffer[65536];
+  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
+    bytes.append(buffer, static_cast<std::size_t>(in.gcount()));
+    if (bytes.size() > kMostBytes) return fail(ErrorCode::invalid_input, path + ": larger than 64 MiB");
+  }
+  return bytes;
+}
+
+int report(std::string_view command, const Error& error) {
+  const auto text = error.to_string();
+  std::fprintf(stderr, "tidewatt %.*s: %s\n", static_cast<int>(command.size()), command.data(), text.c_str());
+  return kFailed;
+}
+
+}  // namespace tidewatt::cli

@@ -1,0 +1,518 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "sharing.h"
+#include "tidewatt/ledger/integrate.h"
+#include "timeline.h"
+
+namespace tidewatt::ledger {
+namespace {
+
+using std::chrono::hours;
+
+constexpr Milliseconds kHour{hours{1}};
+constexpr Milliseconds kLongestBridge{
+    hours{35 * 24}};  ///< longer than a month between two beats: no counter bridges that
+constexpr Milliseconds kRetireAfter{
+    hours{7 * 24}};  ///< a device that no beat named for so long is gone, not unknown
+constexpr double kLeastCovered = 0.9;
+
+/// Adds a stretch of time to the hours it lies in. What lies further back than a bridge may reach goes to its
+/// first hour: a clock from 1970 must not make half a million rows.
+void add_time(AccountDelta& delta, UtcRange range, Milliseconds Measures::* what) {
+  if (range.begin >= range.end) return;
+  if (range.length() > kLongestBridge) {
+    const auto cut = range.end - kLongestBridge;
+    delta.at(hour_of(range.begin)).*what += cut - range.begin;
+    range.begin = cut;
+  }
+  while (range.begin < range.end) {
+    const auto hour = hour_of(range.begin);
+    const auto end = std::min(range.end, start_of(hour + hours{1}));
+    delta.at(hour).*what += end - range.begin;
+    range.begin = end;
+  }
+}
+
+void add_sample(AccountDelta& delta, UtcTime at) {
+  ++delta.at(hour_of(at)).samples;
+  if (!delta.first_sample_at || at < *delta.first_sample_at) delta.first_sample_at = at;
+  if (!delta.last_sample_at || at > *delta.last_sample_at) delta.last_sample_at = at;
+}
+
+/// A part of a device's interval within one hour and one segment, with its exact energy.
+struct Piece {
+  UtcRange range;
+  const Segment* segment = nullptr;
+  std::int64_t energy = 0;
+};
+
+std::vector<Piece> cut_into_pieces(UtcRange counted, const std::vector<Segment>& segments,
+                                   Microjoules energy) {
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> lengths;
+  for (const auto& segment : segments) {
+    UtcRange rest{std::max(counted.begin, segment.range.begin), std::min(counted.end, segment.range.end)};
+    while (rest.begin < rest.end) {
+      const auto end = std::min(rest.end, start_of(hour_of(rest.begin) + hours{1}));
+      pieces.push_back({{rest.begin, end}, &segment, 0});
+      lengths.push_back((end - rest.begin).count());
+      rest.begin = end;
+    }
+  }
+  const auto parts = split_exactly(energy.n, lengths);
+  for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].energy = parts[i];
+  return pieces;
+}
+
+/// What one task gets from one beat in one domain, over all its devices.
+struct TaskWork {
+  AccountDelta account;
+  std::vector<AccountDelta> devices;
+  std::optional<UtcRange> interval;  ///< hull of its devices' intervals
+  std::optional<UtcTime> counted_from;
+  std::optional<UtcRange> shared;
+  Milliseconds partial{0};
+};
+
+/// What one domain of the node gets from one beat.
+struct DomainWork {
+  std::string domain;
+  AccountDelta node;
+  bool known = false;     ///< some device is known in this beat
+  bool advanced = false;  ///< ... and newer than its cursor
+  bool bridged = false;   ///< some device's counter covers its whole interval
+  Milliseconds partial{0};
+  Milliseconds least_counted{Milliseconds::max()};  ///< of devices with a gap
+  std::vector<const DeviceCursor*> unknown;         ///< once known, not in this beat
+  std::map<std::string, TaskWork, std::less<>> tasks;
+};
+
+class Booker {
+ public:
+  Booker(NodeCursor& cursor, const Beat& beat, UtcTime at, const TaskWindows& windows, const Rules& rules)
+      : cursor_(cursor), beat_(beat), at_(at), windows_(windows), rules_(rules) {}
+
+  void run(Booking& booking) {
+    curve_.at = at_;
+    curve_.cpu_util = beat_.cpu_util;
+    listed_.assign(cursor_.devices.size(), false);
+    gone_.assign(cursor_.devices.size(), false);
+    for (const auto& sample : beat_.devices) device(sample);
+    find_missing();
+    for (auto& domain : domains_) close(domain);
+    retire();
+
+    for (auto& delta : devices_) booking.deltas.push_back(std::move(delta));
+    for (auto& domain : domains_) {
+      if (!domain.node.hours.empty()) booking.deltas.push_back(std::move(domain.node));
+      for (auto& [task, work] : domain.tasks) {
+        if (!work.account.hours.empty()) booking.deltas.push_back(std::move(work.account));
+        for (auto& delta : work.devices) booking.deltas.push_back(std::move(delta));
+      }
+    }
+    booking.curve = std::move(curve_);
+    if (any_known_ && !any_advanced_) note(Note::stale);
+    for (const auto n : notes_) booking.notes.push_back(n);
+  }
+
+ private:
+  DomainWork& work(const std::string& domain) {
+    for (auto& known : domains_)
+      if (known.domain == domain) return known;
+    auto& made = domains_.emplace_back();
+    made.domain = domain;
+    made.node.key = {beat_.cluster, Scope::node, beat_.node_id, "", domain};
+    return made;
+  }
+
+  TaskWork& work(DomainWork& domain, const std::string& task) {
+    auto& made = domain.tasks[task];
+    if (made.account.key.id.empty()) made.account.key = {beat_.cluster, Scope::task, task, "", domain.domain};
+    return made;
+  }
+
+  void note(Note n) {
+    if (std::find(notes_.begin(), notes_.end(), n) == notes_.end()) notes_.push_back(n);
+  }
+
+  /// By uuid; by domain and index where one side has none (an old agent, a text tool without uuids): two
+  /// cursors for one card would count its joules twice.
+  std::optional<std::size_t> find(const DeviceSample& sample) {
+    std::optional<std::size_t> by_index;
+    for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
+      const auto& c = cursor_.devices[i];
+      if (c.domain != sample.domain) continue;
+      if (!sample.uuid.empty() && c.uuid == sample.uuid) return i;
+      if (c.index == sample.index && (sample.uuid.empty() || c.uuid.empty())) by_index = i;
+    }
+    return by_index;
+  }
+
+  [[nodiscard]] bool named_in_beat(const DeviceCursor& c) const {
+    return std::any_of(beat_.devices.begin(), beat_.devices.end(), [&](const DeviceSample& s) {
+      return s.domain == c.domain && !s.uuid.empty() && s.uuid == c.uuid;
+    });
+  }
+
+  std::size_t make_cursor(const DeviceSample& sample) {
+    // Another card in this slot: the one before it is gone. It is taken out at the end, when no place is kept
+    // any more.
+    for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
+      const auto& c = cursor_.devices[i];
+      if (c.domain == sample.domain && c.index == sample.index && !c.uuid.empty() && !listed_[i] &&
+          !named_in_beat(c))
+        gone_[i] = true;
+    }
+    DeviceCursor made;
+    made.domain = sample.domain;
+    made.index = sample.index;
+    made.uuid = sample.uuid;
+    cursor_.devices.push_back(std::move(made));
+    listed_.push_back(true);
+    gone_.push_back(false);
+    return cursor_.devices.size() - 1;
+  }
+
+  void device(const DeviceSample& sample) {
+    auto holders = merge_holders(sample.holders);
+    const bool booked = sample.quality != Quality::estimated;
+    std::optional<Milliwatts> power = sample.power ? quantise(*sample.power) : std::nullopt;
+    if (sample.power && !power) note(Note::power_implausible);
+    if (!booked && (sample.power || sample.energy_total)) note(Note::estimated_not_booked);
+    add_to_curve(sample, power, holders);
+
+    IntervalEnd end;
+    end.at = at_;
+    end.power = booked ? power : std::nullopt;
+    end.counter = booked && sample.energy_total ? quantise(*sample.energy_total) : std::nullopt;
+    end.limit = sample.power_limit ? quantise(*sample.power_limit) : std::nullopt;
+    const bool known = end.power || end.counter;
+
+    auto& domain = work(sample.domain);
+    auto place = find(sample);
+    if (!place && !known) return;
+    const bool first = !place;
+    if (first) place = make_cursor(sample);
+    auto& cursor = cursor_.devices[*place];
+    listed_[*place] = true;
+    cursor.listed_at = std::max(cursor.listed_at, at_);
+    cursor.agent_id = beat_.agent_id;
+    if (!known) {
+      unknown_.push_back(*place);
+      return;
+    }
+    domain.known = any_known_ = true;
+    if (!first && at_ <= cursor.at) return;  // counted already, or older: energy is never taken back
+    domain.advanced = any_advanced_ = true;
+
+    AccountDelta delta;
+    delta.key = {beat_.cluster, Scope::device, beat_.node_id + "/" + std::to_string(sample.index), "",
+                 sample.domain};
+    add_sample(delta, at_);
+    const auto names = names_of(holders);
+    for (const auto& task : names) {
+      // A task's sample is counted once, on however many devices it runs.
+      auto& tw = work(domain, task);
+      if (!tw.account.last_sample_at) add_sample(tw.account, at_);
+      add_sample(on_device(tw, task, delta.key), at_);
+    }
+    if (!first) interval(domain, cursor, sample, end, names, holders, delta);
+    devices_.push_back(std::move(delta));
+    advance(cursor, sample, end, names);
+  }
+
+  void interval(DomainWork& domain, const DeviceCursor& cursor, const DeviceSample& sample, IntervalEnd end,
+                const std::vector<std::string>& now, const std::vector<Holder>& declared,
+                AccountDelta& device) {
+    const auto dt = at_ - cursor.at;
+    if (!end.limit) end.limit = cursor.limit;
+    end.counter_comparable = !cursor.counter_distrusted && cursor.counter_boot == beat_.boot_id &&
+                             cursor.uuid == sample.uuid && cursor.counter_epoch == sample.counter_epoch &&
+                             (!beat_.boot_id.empty() || !sample.counter_epoch.empty()) &&
+                             dt <= kLongestBridge;
+    const auto result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
+    if (!result) return;
+    if (result->counter_note) note(*result->counter_note);
+    frozen_ = result->counter_note == Note::counter_frozen;
+    if (result->gap > Milliseconds{0}) note(Note::gap);
+
+    const UtcRange whole{cursor.at, at_};
+    const UtcRange counted{at_ - result->counted, at_};
+    const bool simulated = sample.quality == Quality::simulated;
+    const bool spread = result->by_counter && result->counted > kHour;
+    const auto short_by = uncovered(sample, *result, dt);
+
+    const auto segments = segments_of(whole, cursor.holders, now, windows_);
+    for (const auto& piece : cut_into_pieces(counted, segments, result->energy)) {
+      const auto hour = hour_of(piece.range.begin);
+      const auto book = [&](AccountDelta& account, std::int64_t energy) -> Measures& {
+        auto& m = account.at(hour);
+        m.energy += Microjoules{energy};
+        if (result->by_counter) m.counter += Microjoules{energy};
+        if (simulated) m.simulated += Microjoules{energy};
+        if (spread) m.spread += Microjoules{energy};
+        return m;
+      };
+      book(device, piece.energy);
+      auto& node = book(domain.node, piece.energy);
+      const auto& receivers = piece.segment->receivers;
+      if (receivers.empty()) {
+        node.unattributed += Microjoules{piece.energy};
+        continue;
+      }
+      const auto parts = split_exactly(piece.energy, weights_of(receivers, declared));
+      for (std::size_t i = 0; i < receivers.size(); ++i) {
+        auto& tw = work(domain, receivers[i]);
+        auto& part = on_device(tw, receivers[i], device.key);
+        for (auto* account : {&tw.account, &part}) {
+          auto& m = book(*account, parts[i]);
+          if (piece.segment->shared) m.shared += Microjoules{parts[i]};
+        }
+      }
+    }
+    add_time(device, counted, &Measures::covered);
+    add_time(device, {whole.begin, counted.begin}, &Measures::gap);
+    add_time(device, {at_ - short_by, at_}, &Measures::partial);
+    for (const auto& segment : segments) time_of_tasks(domain, segment, counted, short_by, device.key);
+
+    domain.bridged = domain.bridged || result->by_counter;
+    domain.partial = std::max(domain.partial, short_by);
+    if (result->gap > Milliseconds{0}) domain.least_counted = std::min(domain.least_counted, result->counted);
+  }
+
+  /// Seconds of the interval that the agent's samples didn't cover, when that is more than a tenth of it.
+  static Milliseconds uncovered(const DeviceSample& sample, const DeviceInterval& result, Milliseconds dt) {
+    if (result.by_counter || !sample.power_covered) return Milliseconds{0};
+    const double seconds = sample.power_covered->value();
+    if (!std::isfinite(seconds) || seconds < 0) return Milliseconds{0};
+    const double covered_ms = seconds * kPerKilo;
+    if (covered_ms >= kLeastCovered * static_cast<double>(dt.count())) return Milliseconds{0};
+    return std::max(Milliseconds{0}, result.counted - Milliseconds{static_cast<std::int64_t>(covered_ms)});
+  }
+
+  void time_of_tasks(DomainWork& domain, const Segment& segment, UtcRange counted, Milliseconds short_by,
+                     const AccountKey& device) {
+    for (const auto& task : segment.receivers) {
+      auto& tw = work(domain, task);
+      auto& part = on_device(tw, task, device);
+      const UtcRange covered{std::max(segment.range.begin, counted.begin),
+                             std::min(segment.range.end, counted.end)};
+      add_time(part, covered, &Measures::covered);
+      add_time(part, {segment.range.begin, std::min(segment.range.end, counted.begin)}, &Measures::gap);
+      add_time(part, {std::max(covered.begin, at_ - short_by), covered.end}, &Measures::partial);
+      if (segment.shared) add_time(part, covered, &Measures::shared_time);
+
+      if (!tw.interval) tw.interval = segment.range;
+      tw.interval->begin = std::min(tw.interval->begin, segment.range.begin);
+      tw.interval->end = std::max(tw.interval->end, segment.range.end);
+      if (covered.begin < covered.end) {
+        tw.counted_from = std::min(tw.counted_from.value_or(covered.begin), covered.begin);
+        if (segment.shared) {
+          if (!tw.shared) tw.shared = covered;
+          tw.shared->begin = std::min(tw.shared->begin, covered.begin);
+          tw.shared->end = std::max(tw.shared->end, covered.end);
+        }
+      }
+      tw.partial = std::max(tw.partial, short_by);
+    }
+  }
+
+  AccountDelta& on_device(TaskWork& tw, const std::string& task, const AccountKey& device) {
+    for (auto& known : tw.devices)
+      if (known.key.part == device.id) return known;
+    auto& made = tw.devices.emplace_back();
+    made.key = {beat_.cluster, Scope::task_device, task, device.id, device.domain};
+    return made;
+  }
+
+  void advance(DeviceCursor& cursor, const DeviceSample& sample, const IntervalEnd& end,
+               const std::vector<std::string>& names) {
+    // A frozen counter may jump later by what was integrated meanwhile: it is believed again only from a
+    // value that moved during an interval booked by power.
+    const bool still_frozen = cursor.counter_distrusted && end.counter == cursor.counter;
+    cursor.counter_distrusted = std::exchange(frozen_, false) || still_frozen;
+    cursor.index = sample.index;
+    if (!sample.uuid.empty()) cursor.uuid = sample.uuid;
+    cursor.at = at_;
+    cursor.counter = end.counter;
+    cursor.counter_boot = beat_.boot_id;
+    cursor.counter_epoch = sample.counter_epoch;
+    if (end.limit) cursor.limit = end.limit;
+    cursor.holders = names;
+  }
+
+  void add_to_curve(const DeviceSample& sample, std::optional<Milliwatts> power,
+                    const std::vector<Holder>& holders) {
+    const auto exact = [](std::optional<Watts> w) { return w ? quantise(*w) : std::nullopt; };
+    CurveSample point;
+    point.domain = sample.domain;
+    point.index = sample.index;
+    point.power = power;
+    point.power_min = exact(sample.power_min);
+    point.power_max = exact(sample.power_max);
+    point.power_limit = exact(sample.power_limit);
+    point.quality = sample.quality;
+    point.holders = names_of(holders);
+    point.health = sample.health;
+    curve_.devices.push_back(std::move(point));
+  }
+
+  /// A device that this agent used to report and that this beat doesn't name fell off the bus: unknown, not
+  /// gone.
+  void find_missing() {
+    for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
+      const auto& c = cursor_.devices[i];
+      if (!listed_[i] && !gone_[i] && c.agent_id == beat_.agent_id && at_ - c.listed_at <= kRetireAfter)
+        unknown_.push_back(i);
+    }
+    for (const auto i : unknown_)
+      for (auto& domain : domains_)
+        if (domain.domain == cursor_.devices[i].domain) domain.unknown.push_back(&cursor_.devices[i]);
+  }
+
+  DomainCursor& domain_cursor(const std::string& name, bool& made) {
+    made = false;
+    for (auto& known : cursor_.domains)
+      if (known.domain == name) return known;
+    made = true;
+    auto& fresh = cursor_.domains.emplace_back();
+    fresh.domain = name;
+    fresh.at = at_;
+    return fresh;
+  }
+
+  void close(DomainWork& domain) {
+    if (!domain.advanced) return;
+    bool first = false;
+    auto& cursor = domain_cursor(domain.domain, first);
+    if (at_ > cursor.at || first) add_sample(domain.node, at_);
+    if (at_ > cursor.at) {
+      const auto dt = at_ - cursor.at;
+      const auto covered = domain.bridged ? dt : std::min(dt, rules_.max_gap);
+      auto partial = domain.partial;
+      if (domain.least_counted < covered) partial = std::max(partial, covered - domain.least_counted);
+      if (!domain.unknown.empty()) partial = covered;
+      partial = std::min(partial, covered);
+      add_time(domain.node, {at_ - covered, at_}, &Measures::covered);
+      add_time(domain.node, {cursor.at, at_ - covered}, &Measures::gap);
+      add_time(domain.node, {at_ - partial, at_}, &Measures::partial);
+      if (partial > Milliseconds{0}) note(Note::partial);
+      cursor.at = at_;
+    }
+    for (auto& [task, tw] : domain.tasks) close(domain, cursor, task, tw);
+    forget_tasks(cursor);
+  }
+
+  /// A task's seconds on this node are counted once, on however many of its devices it runs.
+  void close(const DomainWork& domain, DomainCursor& cursor, const std::string& task, TaskWork& tw) {
+    if (!tw.interval) return;
+    auto until = std::lower_bound(cursor.tasks.begin(), cursor.tasks.end(), task,
+                                  [](const auto& entry, const std::string& t) { return entry.first < t; });
+    const bool known = until != cursor.tasks.end() && until->first == task;
+    const auto start = known ? std::max(tw.interval->begin, until->second) : tw.interval->begin;
+    const auto end = tw.interval->end;
+    const auto counted_from = std::clamp(tw.counted_from.value_or(end), std::min(start, end), end);
+    add_time(tw.account, {counted_from, end}, &Measures::covered);
+    add_time(tw.account, {start, counted_from}, &Measures::gap);
+    if (tw.shared)
+      add_time(tw.account, {std::max(tw.shared->begin, start), tw.shared->end}, &Measures::shared_time);
+    const bool blind = std::any_of(domain.unknown.begin(), domain.unknown.end(), [&](const DeviceCursor* c) {
+      return std::binary_search(c->holders.begin(), c->holders.end(), task);
+    });
+    const auto covered = std::max(Milliseconds{0}, end - counted_from);
+    const auto partial = blind ? covered : std::min(tw.partial, covered);
+    add_time(tw.account, {end - partial, end}, &Measures::partial);
+    if (known) {
+      until->second = std::max(until->second, end);
+    } else {
+      cursor.tasks.insert(until, {task, end});
+    }
+  }
+
+  void forget_tasks(DomainCursor& cursor) {
+    std::erase_if(cursor.tasks, [&](const auto& entry) {
+      return std::none_of(cursor_.devices.begin(), cursor_.devices.end(), [&](const DeviceCursor& d) {
+        return d.domain == cursor.domain &&
+               std::binary_search(d.holders.begin(), d.holders.end(), entry.first);
+      });
+    });
+  }
+
+  void retire() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
+      if (gone_[i] || at_ - cursor_.devices[i].listed_at > kRetireAfter) continue;
+      if (kept != i) cursor_.devices[kept] = std::move(cursor_.devices[i]);
+      ++kept;
+    }
+    cursor_.devices.resize(kept);
+  }
+
+  NodeCursor& cursor_;
+  const Beat& beat_;
+  const UtcTime at_;
+  const TaskWindows& windows_;
+  const Rules& rules_;
+
+  std::vector<bool> listed_;  ///< by place in cursor_.devices: named by this beat
+  std::vector<bool> gone_;    ///< likewise: another card stands in its slot now
+  std::vector<std::size_t> unknown_;
+  std::vector<AccountDelta> devices_;
+  std::vector<DomainWork> domains_;
+  CurvePoint curve_;
+  std::vector<Note> notes_;
+  bool any_known_ = false;
+  bool any_advanced_ = false;
+  bool frozen_ = false;
+};
+
+}  // namespace
+
+std::string_view to_string(Note note) {
+  switch (note) {
+    case Note::stale:
+      return "stale";
+    case Note::clock_jump:
+      return "clock_jump";
+    case Note::gap:
+      return "gap";
+    case Note::counter_reset:
+      return "counter_reset";
+    case Note::counter_implausible:
+      return "counter_implausible";
+    case Note::counter_frozen:
+      return "counter_frozen";
+    case Note::partial:
+      return "partial";
+    case Note::power_implausible:
+      return "power_implausible";
+    case Note::estimated_not_booked:
+      return "estimated_not_booked";
+  }
+  return "unknown";
+}
+
+Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt,
+             const TaskWindows& windows, const Rules& rules) {
+  Booking booking;
+  if (seen_before(cursor, beat)) {
+    booking.verdict = Verdict::duplicate;
+    return booking;
+  }
+  booking.next = cursor;
+  auto time = resolve_time(booking.next, beat, receipt);
+  if (!time.refused.empty()) {
+    booking.verdict = Verdict::rejected;
+    booking.reason = std::move(time.refused);
+    return booking;
+  }
+  note_seen(booking.next, beat, time.at);
+  if (time.clock_jump) booking.notes.push_back(Note::clock_jump);
+  Booker(booking.next, beat, time.at, windows, rules).run(booking);
+  return booking;
+}
+
+}  // namespace tidewatt::ledger

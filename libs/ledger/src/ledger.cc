@@ -1,0 +1,201 @@
+#include "tidewatt/ledger/ledger.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tidewatt::ledger {
+namespace {
+
+constexpr int kTries = 8;
+
+NodeInfo describe(const Beat& beat, const Receipt& receipt) {
+  NodeInfo info;
+  info.key = {beat.cluster, beat.node_id};
+  info.zone = beat.zone;
+  info.region = beat.region;
+  info.agent_version = beat.agent_version;
+  info.boot_id = beat.boot_id;
+  info.labels = beat.labels;
+  info.last_seen_at = receipt.at;
+  info.last_sample_at = beat.sampled_at ? beat.sampled_at : std::optional{receipt.at};
+  if (beat.sampled_at) info.clock_offset = *beat.sampled_at - receipt.at;
+  info.simulated = std::any_of(beat.devices.begin(), beat.devices.end(),
+                               [](const auto& d) { return d.quality == Quality::simulated; });
+  info.cpu_util = beat.cpu_util;
+  info.cpu_cores = beat.cpu_cores;
+  info.cpu_model = beat.cpu_model;
+  info.devices = beat.devices;
+  return info;
+}
+
+}  // namespace
+
+std::string_view to_string(BeatOutcome outcome) {
+  switch (outcome) {
+    case BeatOutcome::accepted:
+      return "accepted";
+    case BeatOutcome::duplicate:
+      return "duplicate";
+    case BeatOutcome::retry:
+      return "retry";
+    case BeatOutcome::rejected:
+      return "rejected";
+  }
+  return "retry";
+}
+
+/// One node's beats of a batch, in order, and what became of them.
+struct Ledger::NodeWork {
+  NodeKey node;
+  std::vector<std::size_t> places;  ///< in the batch
+  std::vector<const ReceivedBeat*> beats;
+  std::vector<BeatResult> results;
+  std::vector<Note> notes;
+  Accrual accrual;
+  bool settled = false;  ///< results are final
+};
+
+void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
+  work.results.assign(work.beats.size(), {});
+  work.notes.clear();
+  work.accrual = {};
+  work.accrual.node = work.node;
+  auto read = store_.cursor(work.node);
+  if (!read) {
+    for (auto& result : work.results) result = {BeatOutcome::retry, read.error().to_string()};
+    work.settled = true;
+    return;
+  }
+  work.accrual.expected_revision = read->revision;
+  NodeCursor cursor = std::move(read->cursor);
+  std::map<AccountKey, AccountDelta> folded;
+  bool changed = false;
+  for (std::size_t i = 0; i < work.beats.size(); ++i) {
+    const auto& received = *work.beats[i];
+    auto booking = ledger::book(cursor, *received.beat, received.receipt, windows, rules_);
+    switch (booking.verdict) {
+      case Verdict::duplicate:
+        work.results[i].outcome = BeatOutcome::duplicate;
+        continue;
+      case Verdict::rejected:
+        work.results[i] = {BeatOutcome::rejected, std::move(booking.reason)};
+        continue;
+      case Verdict::accepted:
+        break;
+    }
+    changed = true;
+    cursor = std::move(booking.next);
+    for (auto& delta : booking.deltas) {
+      auto [place, made] = folded.try_emplace(delta.key);
+      if (made) {
+        place->second = std::move(delta);
+      } else {
+        place->second.add(delta);
+      }
+    }
+    if (booking.curve) work.accrual.curve.push_back(std::move(*booking.curve));
+    work.notes.insert(work.notes.end(), booking.notes.begin(), booking.notes.end());
+  }
+  work.accrual.next = std::move(cursor);
+  work.accrual.deltas.reserve(folded.size());
+  for (auto& [key, delta] : folded) work.accrual.deltas.push_back(std::move(delta));
+  if (!changed) work.settled = true;  // nothing to write
+}
+
+std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const TaskWindows& windows) {
+  std::map<NodeKey, NodeWork> by_node;
+  for (std::size_t i = 0; i < beats.size(); ++i) {
+    NodeKey key{beats[i].beat->cluster, beats[i].beat->node_id};
+    auto& work = by_node[key];
+    work.node = std::move(key);
+    work.places.push_back(i);
+    work.beats.push_back(&beats[i]);
+  }
+
+  // Liveness first: a node whose booking fails is alive all the same.
+  std::vector<NodeInfo> seen;
+  seen.reserve(by_node.size());
+  for (const auto& [key, work] : by_node)
+    seen.push_back(describe(*work.beats.back()->beat, work.beats.back()->receipt));
+  (void)store_.note_seen(seen);
+
+  std::vector<NodeWork*> open;
+  for (auto& [key, work] : by_node) open.push_back(&work);
+  for (int attempt = 0; attempt < kTries && !open.empty(); ++attempt) {
+    for (auto* work : open) prepare(*work, windows);
+    std::erase_if(open, [](const NodeWork* work) { return work->settled; });
+    if (open.empty()) break;
+    std::vector<Accrual> accruals;
+    accruals.reserve(open.size());
+    for (auto* work : open) accruals.push_back(std::move(work->accrual));
+    const auto outcomes = store_.accrue(accruals);
+    if (!outcomes) {
+      for (auto* work : open)
+        work->results.assign(work->beats.size(), {BeatOutcome::retry, outcomes.error().to_string()});
+      open.clear();
+      break;
+    }
+    std::vector<NodeWork*> conflicted;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (outcomes->at(i) == AccrueOutcome::applied) {
+        open[i]->settled = true;
+      } else {
+        ++counters_.conflicts;
+        conflicted.push_back(open[i]);
+      }
+    }
+    open = std::move(conflicted);
+  }
+  for (auto* work : open)
+    work->results.assign(work->beats.size(),
+                         {BeatOutcome::retry, "another server keeps booking this node; send again"});
+
+  std::vector<BeatResult> results(beats.size());
+  for (auto& [key, work] : by_node) {
+    for (const auto n : work.notes) ++counters_.notes.at(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < work.places.size(); ++i) {
+      switch (work.results[i].outcome) {
+        case BeatOutcome::accepted:
+          ++counters_.accepted;
+          break;
+        case BeatOutcome::duplicate:
+          ++counters_.duplicate;
+          break;
+        case BeatOutcome::retry:
+          ++counters_.retry;
+          break;
+        case BeatOutcome::rejected:
+          ++counters_.rejected;
+          break;
+      }
+      results[work.places[i]] = std::move(work.results[i]);
+    }
+  }
+  return results;
+}
+
+Result<AuditDifference> audit(Store& store) {
+  TW_TRY(const auto accounts, store.accounts({}));
+  AuditDifference difference;
+  for (const auto& account : accounts) {
+    switch (account.key.scope) {
+      case Scope::device:
+        difference.devices_minus_nodes += account.totals.energy;
+        break;
+      case Scope::task:
+        difference.tasks_and_unattributed_minus_nodes += account.totals.energy;
+        break;
+      case Scope::node:
+        difference.devices_minus_nodes = difference.devices_minus_nodes - account.totals.energy;
+        difference.tasks_and_unattributed_minus_nodes = difference.tasks_and_unattributed_minus_nodes +
+                                                        account.totals.unattributed - account.totals.energy;
+        break;
+      case Scope::task_device:
+        break;
+    }
+  }
+  return difference;
+}
+
+}  // namespace tidewatt::ledger

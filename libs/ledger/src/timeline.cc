@@ -1,0 +1,115 @@
+#include "timeline.h"
+
+#include <algorithm>
+
+namespace tidewatt::ledger {
+namespace {
+
+constexpr Milliseconds kClockTolerance{5 * 60 * 1000};
+constexpr std::size_t kMostBoots = 8;
+constexpr std::size_t kMostAgents = 16;
+
+BootCursor* find_boot(NodeCursor& cursor, const std::string& boot_id) {
+  const auto found = std::find_if(cursor.boots.begin(), cursor.boots.end(),
+                                  [&](const auto& b) { return b.boot_id == boot_id; });
+  if (found == cursor.boots.end()) return nullptr;
+  std::rotate(found, found + 1, cursor.boots.end());
+  return &cursor.boots.back();
+}
+
+/// Time between the anchor's receipt and this one: by the server's monotonic clock within one run of it, by
+/// its wall clock across a restart.
+std::optional<Milliseconds> between_receipts(const BootCursor& boot, const Receipt& receipt) {
+  if (boot.received_mono && receipt.monotonic && boot.server_run == receipt.server_run)
+    return *receipt.monotonic - *boot.received_mono;
+  if (boot.received_at) return receipt.at - *boot.received_at;
+  return std::nullopt;
+}
+
+void anchor(BootCursor& boot, UtcTime at, Milliseconds monotonic, const std::optional<Receipt>& receipt) {
+  boot.at = at;
+  boot.monotonic = monotonic;
+  boot.received_at = receipt ? std::optional{receipt->at} : std::nullopt;
+  boot.received_mono = receipt ? receipt->monotonic : std::nullopt;
+  boot.server_run = receipt ? receipt->server_run : std::string{};
+}
+
+SampleTime continue_boot(BootCursor& boot, const Beat& beat, const std::optional<Receipt>& receipt) {
+  const Milliseconds advance = *beat.monotonic - boot.monotonic;
+  SampleTime time;
+  time.at = boot.at + advance;
+  time.clock_jump = beat.sampled_at && std::chrono::abs(*beat.sampled_at - time.at) > kClockTolerance;
+  if (!receipt) return time;
+  const auto elapsed = between_receipts(boot, *receipt);
+  // Both must say so: a spool with holes comes faster than it was sampled, and the server's own clock may be
+  // set back.
+  if (elapsed && advance > *elapsed + kClockTolerance && time.at > receipt->at + kClockTolerance) {
+    time.refused = "from the future: the agent's monotonic clock advanced " +
+                   std::to_string(advance.count() / 1000) + " s within " +
+                   std::to_string(elapsed->count() / 1000) + " s; check the node's clock";
+    return time;
+  }
+  // The anchor is the beat that came with the least delay: only against it can a future be told from a late
+  // arrival.
+  if (!elapsed || advance >= *elapsed || boot.server_run != receipt->server_run)
+    anchor(boot, time.at, *beat.monotonic, receipt);
+  return time;
+}
+
+SampleTime begin_boot(NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt) {
+  SampleTime time;
+  if (!beat.sampled_at && !receipt) {
+    time.refused = "no time: neither sampled_at nor a receive time; give sampled_at";
+    return time;
+  }
+  time.at = beat.sampled_at ? *beat.sampled_at : receipt->at;
+  if (receipt && time.at > receipt->at + kClockTolerance) {
+    time.refused = "from the future: sampled_at " + format_rfc3339(time.at) +
+                   " is more than 5 min after receipt at " + format_rfc3339(receipt->at) +
+                   "; set the node's clock";
+    return time;
+  }
+  if (!beat.boot_id.empty() && beat.monotonic) {
+    BootCursor boot;
+    boot.boot_id = beat.boot_id;
+    anchor(boot, time.at, *beat.monotonic, receipt);
+    if (cursor.boots.size() >= kMostBoots) cursor.boots.erase(cursor.boots.begin());
+    cursor.boots.push_back(std::move(boot));
+  }
+  return time;
+}
+
+bool has_identity(const Beat& beat) { return beat.seq && (!beat.boot_id.empty() || !beat.agent_id.empty()); }
+
+}  // namespace
+
+SampleTime resolve_time(NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt) {
+  if (!beat.boot_id.empty() && beat.monotonic)
+    if (auto* boot = find_boot(cursor, beat.boot_id)) return continue_boot(*boot, beat, receipt);
+  return begin_boot(cursor, beat, receipt);
+}
+
+bool seen_before(const NodeCursor& cursor, const Beat& beat) {
+  if (!has_identity(beat)) return false;
+  const auto found = std::find_if(cursor.seen.begin(), cursor.seen.end(), [&](const auto& s) {
+    return s.boot_id == beat.boot_id && s.agent_id == beat.agent_id;
+  });
+  return found != cursor.seen.end() && found->seen(*beat.seq);
+}
+
+void note_seen(NodeCursor& cursor, const Beat& beat, UtcTime at) {
+  if (!has_identity(beat)) return;
+  auto found = std::find_if(cursor.seen.begin(), cursor.seen.end(), [&](const auto& s) {
+    return s.boot_id == beat.boot_id && s.agent_id == beat.agent_id;
+  });
+  if (found == cursor.seen.end()) {
+    if (cursor.seen.size() >= kMostAgents) cursor.seen.erase(cursor.seen.begin());
+    cursor.seen.push_back({beat.boot_id, beat.agent_id, at, {}});
+  } else {
+    std::rotate(found, found + 1, cursor.seen.end());
+  }
+  cursor.seen.back().last_at = std::max(cursor.seen.back().last_at, at);
+  cursor.seen.back().add(*beat.seq);
+}
+
+}  // namespace tidewatt::ledger

@@ -1,0 +1,13 @@
+// A ledger store in memory: for tests and offline replay. Nothing outlives it.
+#pragma once
+
+#include <memory>
+
+#include "tidewatt/ledger/store.h"
+
+namespace tidewatt::store {
+
+/// Empty, thread-safe; its calls never fail, but for a row of hourly() beyond 64 bits (ErrorCode::corrupt).
+std::unique_ptr<ledger::Store> make_memory_store();
+
+}  // namespace tidewatt::store

@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "semantics.h"
+#include "tidewatt/store/memory.h"
+
+namespace tidewatt::store {
+namespace {
+
+using namespace ledger;
+
+struct StoredAccount {
+  WideMeasures totals;
+  std::optional<UtcTime> first_sample_at;
+  std::optional<UtcTime> last_sample_at;
+  std::map<UtcHour, WideMeasures> hours;
+};
+
+class MemoryStore final : public Store {
+ public:
+  Result<VersionedCursor> cursor(const NodeKey& node) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = cursors_.find(node);
+    return found == cursors_.end() ? VersionedCursor{} : found->second;
+  }
+
+  Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<AccrueOutcome> outcomes;
+    outcomes.reserve(accruals.size());
+    for (const auto& accrual : accruals) outcomes.push_back(apply(accrual));
+    return outcomes;
+  }
+
+  Status note_seen(std::span<const NodeInfo> nodes) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& info : nodes) {
+      const auto [place, is_new] = nodes_.try_emplace(info.key);
+      note(place->second, info, is_new);
+    }
+    return {};
+  }
+
+  Result<std::vector<NodeInfo>> nodes() override { return values(nodes_); }
+
+  Result<std::optional<NodeInfo>> node(const NodeKey& key) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = nodes_.find(key);
+    return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  Result<std::vector<Account>> accounts(const AccountFilter& filter) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<Account> result;
+    for (const auto& [key, stored] : accounts_)
+      if (matches(filter, key))
+        result.push_back({key, stored.totals, stored.first_sample_at, stored.last_sample_at, 0});
+    return result;
+  }
+
+  Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from, UtcHour to) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<Account> result;
+    for (const auto& [key, stored] : accounts_) {
+      if (!matches(filter, key)) continue;
+      Account sum{key, {}, stored.first_sample_at, stored.last_sample_at, 0};
+      for (auto row = stored.hours.lower_bound(from); row != stored.hours.end() && row->first < to;
+           ++row, ++sum.rows)
+        sum.totals += row->second;
+      if (sum.rows > 0) result.push_back(std::move(sum));
+    }
+    return result;
+  }
+
+  Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from, UtcHour to) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<HourlyRow> result;
+    for (const auto& [key, stored] : accounts_) {
+      if (!matches(filter, key)) continue;
+      for (auto row = stored.hours.lower_bound(from); row != stored.hours.end() && row->first < to; ++row) {
+        const auto measures = narrow(row->second);
+        if (!measures) return tl::unexpected(row_too_wide(key, row->first));
+        result.push_back({key, row->first, *measures});
+      }
+    }
+    return result;
+  }
+
+  Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<CurvePoint> points;
+    const auto found = curves_.find(node);
+    if (found == curves_.end() || range.end <= range.begin) return points;
+    const auto begin = found->second.lower_bound(range.begin);
+    auto end = found->second.lower_bound(range.end);
+    while (end != begin && points.size() < limit) points.push_back((--end)->second);
+    std::reverse(points.begin(), points.end());
+    return points;
+  }
+
+  Status put_task(const TaskInfo& task) override {
+    const std::lock_guard lock(mutex_);
+    tasks_.insert_or_assign({task.cluster, task.task_id}, task);
+    return {};
+  }
+  Result<std::vector<TaskInfo>> tasks() override { return values(tasks_); }
+
+  Status put_token(const TokenRecord& token) override {
+    const std::lock_guard lock(mutex_);
+    tokens_.insert_or_assign(token.id, token);
+    return {};
+  }
+  Result<std::vector<TokenRecord>> tokens() override { return values(tokens_); }
+
+  Status append_audit(const AuditEntry& entry) override {
+    const std::lock_guard lock(mutex_);
+    audit_.push_back(entry);
+    return {};
+  }
+  Result<std::vector<AuditEntry>> audit(std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(limit, audit_.size()));
+    return std::vector<AuditEntry>(audit_.rbegin(), audit_.rbegin() + count);
+  }
+
+  Status drop_curves(UtcTime before) override {
+    const std::lock_guard lock(mutex_);
+    const UtcTime first_kept = std::chrono::floor<std::chrono::days>(before);
+    for (auto& [node, points] : curves_) points.erase(points.begin(), points.lower_bound(first_kept));
+    return {};
+  }
+
+  Status ping() override { return {}; }
+
+ private:
+  template <class Map>
+  Result<std::vector<typename Map::mapped_type>> values(const Map& map) {
+    const std::lock_guard lock(mutex_);
+    std::vector<typename Map::mapped_type> result;
+    result.reserve(map.size());
+    for (const auto& [key, value] : map) result.push_back(value);
+    return result;
+  }
+
+  AccrueOutcome apply(const Accrual& accrual) {
+    auto current = cursors_.find(accrual.node);
+    const auto revision = current == cursors_.end() ? 0 : current->second.revision;
+    if (revision != accrual.expected_revision) return AccrueOutcome::conflict;
+    cursors_.insert_or_assign(accrual.node, VersionedCursor{revision + 1, accrual.next});
+    for (const auto& delta : accrual.deltas) {
+      auto& account = accounts_[delta.key];
+      widen(account.first_sample_at, account.last_sample_at, delta.first_sample_at, delta.last_sample_at);
+      for (const auto& row : delta.hours) {
+        account.totals += row.measures;
+        account.hours[row.hour] += row.measures;
+      }
+    }
+    for (const auto& point : accrual.curve) curves_[accrual.node].insert_or_assign(point.at, point);
+    return AccrueOutcome::applied;
+  }
+
+  std::mutex mutex_;
+  std::map<NodeKey, VersionedCursor> cursors_;
+  std::map<NodeKey, NodeInfo> nodes_;
+  std::map<AccountKey, StoredAccount> accounts_;
+  std::map<NodeKey, std::map<UtcTime, CurvePoint>> curves_;
+  std::map<std::pair<std::string, std::string>, TaskInfo> tasks_;
+  std::map<std::string, TokenRecord> tokens_;
+  std::vector<AuditEntry> audit_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> make_memory_store() { return std::make_unique<MemoryStore>(); }
+
+}  // namespace tidewatt::store

@@ -40,8 +40,9 @@ Verdict judge_answers(const net::Response& response, std::size_t beats) {
   if (!answers || answers->size() != beats) {
     verdict.link = Link::misdirected;
     verdict.back_off = true;
-    verdict.trouble = fmt::format("HTTP 200 without an answer per beat: \"{}\"; check the server's URL and version",
-                                  excerpt(response.body));
+    verdict.trouble =
+        fmt::format("HTTP 200 without an answer per beat: \"{}\"; check the server's URL and version",
+                    excerpt(response.body));
     return verdict;
   }
   verdict.link = Link::delivering;
@@ -53,7 +54,8 @@ Verdict judge_answers(const net::Response& response, std::size_t beats) {
     } else if (answer.status == "rejected") {
       reject(verdict, answer.reason, verdict.done);
     } else {
-      // "retry", or a word of a newer server: kept. What follows is sent again with it, the server knows what it has.
+      // "retry", or a word of a newer server: kept. What follows is sent again with it, the server knows what
+      // it has.
       verdict.back_off = true;
       break;
     }
@@ -78,8 +80,9 @@ Verdict judge_refusal(const net::Response& response, std::size_t beats) {
   } else {
     verdict.link = Link::misdirected;
     verdict.back_off = true;
-    verdict.trouble = fmt::format("HTTP {} from something that is no Tidewatt server: \"{}\"; check the server's URL",
-                                  response.status, excerpt(response.body));
+    verdict.trouble =
+        fmt::format("HTTP {} from something that is no Tidewatt server: \"{}\"; check the server's URL",
+                    response.status, excerpt(response.body));
   }
   return verdict;
 }
@@ -88,11 +91,16 @@ Verdict judge_refusal(const net::Response& response, std::size_t beats) {
 
 std::string_view to_string(Link link) {
   switch (link) {
-    case Link::unknown: return "unknown";
-    case Link::delivering: return "delivering";
-    case Link::unreachable: return "unreachable";
-    case Link::unauthorised: return "unauthorised";
-    case Link::misdirected: return "misdirected";
+    case Link::unknown:
+      return "unknown";
+    case Link::delivering:
+      return "delivering";
+    case Link::unreachable:
+      return "unreachable";
+    case Link::unauthorised:
+      return "unauthorised";
+    case Link::misdirected:
+      return "misdirected";
   }
   return "unknown";
 }
@@ -115,21 +123,25 @@ Verdict judge(const Result<net::Response>& answer, std::size_t beats, UtcTime no
     case 403:
       verdict.link = Link::unauthorised;
       verdict.reread_token = true;
-      verdict.trouble = fmt::format("HTTP {}: {}", answer->status,
-                                    answer->status == 401
-                                        ? "the server doesn't know this token; write a valid agent token into the token file"
-                                        : "this token may not send beats; give the agent a token of role agent");
+      verdict.trouble = fmt::format(
+          "HTTP {}: {}", answer->status,
+          answer->status == 401
+              ? "the server doesn't know this token; write a valid agent token into the token file"
+              : "this token may not send beats; give the agent a token of role agent");
       return verdict;
     case 400:
     case 413:
     case 415:
-    case 422: return judge_refusal(*answer, beats);
+    case 422:
+      return judge_refusal(*answer, beats);
     case 408:
-    case 429: break;
+    case 429:
+      break;
     default:
       if (answer->status < 500) {
         verdict.link = Link::misdirected;
-        verdict.trouble = fmt::format("HTTP {} from {}; check the server's URL", answer->status, "the beats' address");
+        verdict.trouble =
+            fmt::format("HTTP {} from {}; check the server's URL", answer->status, "the beats' address");
         return verdict;
       }
   }

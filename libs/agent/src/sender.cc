@@ -132,7 +132,8 @@ bool Sender::read_token() {
     // Sent without: the server's 401 then says the same, and a later try reads the file again.
     if (token_trouble_ != read.error().message) {
       token_trouble_ = read.error().message;
-      log::error("the token can't be read; write the agent's token there", {{"error", read.error().to_string()}});
+      log::error("the token can't be read; write the agent's token there",
+                 {{"error", read.error().to_string()}});
     }
     return false;
   }

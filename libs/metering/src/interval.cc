@@ -40,6 +40,8 @@ void IntervalAccumulator::add(const std::vector<Reading>& readings) {
 
 void IntervalAccumulator::add(const Reading& reading) {
   const auto [it, is_new] = tracks_.try_emplace(key_of(reading));
+  // A card that slept when it was first seen gets its uuid later: it is the same card.
+  if (is_new && !reading.uuid.empty()) tracks_.erase(fmt::format("{}#{}", reading.domain, reading.index));
   Track& track = it->second;
   if (!is_new && reading.at <= track.last.at) {
     ++ignored_;

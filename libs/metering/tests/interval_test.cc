@@ -131,6 +131,13 @@ TEST(Interval, WithoutUuidDomainAndIndexAreTheIdentity) {
   EXPECT_EQ(samples[2].domain, "dram");
 }
 
+TEST(Interval, ADeviceWhoseUuidBecomesKnownIsListedOnce) {
+  auto acc = make();
+  acc.add(gpu(0, std::nullopt, "", 0));
+  acc.add(gpu(1000, 100, "GPU-a", 0));
+  EXPECT_EQ(acc.finish(at(1000)).size(), 1U);
+}
+
 TEST(Interval, OlderReadingsAreIgnoredAndCounted) {
   auto acc = make();
   acc.add(gpu(1000, 100));

@@ -35,11 +35,11 @@ struct Verdict {
   std::uint64_t accepted = 0;
   std::uint64_t duplicates = 0;
   std::vector<Rejection> rejections;
-  bool back_off = false;                     ///< wait before the next try
+  bool back_off = false;  ///< wait before the next try
   bool reread_token = false;
-  bool smaller_batches = false;              ///< this one was too large
-  std::optional<Milliseconds> retry_after;   ///< wait at least so long
-  std::string trouble;                       ///< for the log when `link` is not delivering; what to do included
+  bool smaller_batches = false;             ///< this one was too large
+  std::optional<Milliseconds> retry_after;  ///< wait at least so long
+  std::string trouble;  ///< for the log when `link` is not delivering; what to do included
 };
 
 /// @param answer  the server's answer, or why there was none

@@ -1,41 +1,20 @@
-// A source turns one look at the hardware into readings. One file per source; registration in
-// src/registry.cc.
+// A source turns one look at the hardware into readings. One file per source.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "tidewatt/base/result.h"
-#include "tidewatt/metering/beat.h"
-#include "tidewatt/units/time.h"
+#include "tidewatt/metering/reading.h"
 
 namespace tidewatt::sensors {
 
-/// What one look at one device gave.
-struct Reading {
-  std::string domain;
-  int index = 0;
-  std::string uuid;
-  std::string vendor;
-  std::string model;
-  std::optional<Watts> power;          ///< now; nullopt = unknown
-  std::optional<Joules> energy_total;  ///< cumulative, already unwrapped by its owner
-  std::string counter_epoch;
-  std::optional<Watts> power_limit;
-  std::optional<double> util;
-  std::optional<std::int64_t> memory_used_bytes;
-  std::optional<Health> health;
-  std::string source;
-  Quality quality = Quality::measured;
-  std::string reason;           ///< why power is unknown
-  std::vector<Holder> holders;  ///< where the source knows them (sim, replay)
-  SteadyTime at{};
-};
+using metering::Reading;
 
 /// Not thread-safe: one thread reads a source. A device that fails doesn't take its neighbours along: it is
-/// there, without power and with a reason.
+/// there, without power and with a reason. A device without news since the last look (a counter that has not
+/// moved yet) may be left out.
 class Source {
  public:
   virtual ~Source() = default;

@@ -1,0 +1,235 @@
+#include "tidewatt/agent/agent_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tidewatt/config/suggest.h"
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::agent {
+namespace {
+
+using config::Kind;
+
+const std::vector<std::string>& source_kinds() {
+  static const std::vector<std::string> kKinds{"auto",  "nvml", "nvidia-smi", "rapl",
+                                               "hwmon", "sim",  "replay"};
+  return kKinds;
+}
+
+}  // namespace
+
+const config::SettingsTable& agent_settings() {
+  static const config::SettingsTable kTable{
+      {.path = "server",
+       .help = "Where beats are sent: http://host:7310 or https://host.",
+       .metavar = "URL",
+       .env = "TIDEWATT_SERVER"},
+      {.path = "token",
+       .kind = Kind::secret,
+       .help = "File with the agent's token; read again when the server refuses it.",
+       .env = "TIDEWATT_TOKEN"},
+      {.path = "ca_file",
+       .help = "PEM of the authority that signed the server's certificate, if the system doesn't know it.",
+       .metavar = "FILE"},
+      {.path = "node_id",
+       .help = "This node's name; without it the host name is taken.",
+       .metavar = "NAME",
+       .env = "TIDEWATT_NODE_ID"},
+      {.path = "cluster",
+       .fallback = "default",
+       .help = "The cluster that the node belongs to.",
+       .metavar = "NAME"},
+      {.path = "zone", .help = "Grid zone, such as DE or CN-NM, for carbon.", .metavar = "ZONE"},
+      {.path = "region", .help = "Region or site, as you name it.", .metavar = "NAME"},
+      {.path = "labels", .kind = Kind::map, .help = "Labels that go along with every beat."},
+      {.path = "interval",
+       .kind = Kind::duration,
+       .fallback = "1s",
+       .minimum = "100ms",
+       .maximum = "60s",
+       .help = "How often power is sampled."},
+      {.path = "beat",
+       .kind = Kind::duration,
+       .fallback = "20s",
+       .minimum = "1s",
+       .maximum = "10m",
+       .help = "How often a beat is sent."},
+      {.path = "sources",
+       .kind = Kind::list,
+       .fallback = "auto",
+       .help = "What is read: auto, nvml, nvidia-smi, rapl, hwmon, sim:gpus=8, replay:FILE.",
+       .metavar = "LIST"},
+      {.path = "source_deadline",
+       .kind = Kind::duration,
+       .fallback = "5s",
+       .minimum = "100ms",
+       .maximum = "10m",
+       .help = "A read that takes longer makes its devices unknown."},
+      {.path = "speed",
+       .kind = Kind::number,
+       .fallback = "1",
+       .minimum = "0.001",
+       .maximum = "10000",
+       .help = "How fast a recorded log is replayed."},
+      {.path = "spool.dir",
+       .fallback = "/var/lib/tidewatt-agent",
+       .help = "Folder for beats that aren't delivered yet, and the agent's id.",
+       .metavar = "FOLDER",
+       .env = "TIDEWATT_SPOOL_DIR"},
+      {.path = "spool.max_bytes",
+       .kind = Kind::bytes,
+       .fallback = "256MiB",
+       .minimum = "1MiB",
+       .maximum = "1TiB",
+       .help = "When the spool is larger, its oldest beats are dropped and counted."},
+      {.path = "spool.max_age",
+       .kind = Kind::duration,
+       .fallback = "7d",
+       .minimum = "1h",
+       .help = "Beats older than this are dropped and counted."},
+      {.path = "listen",
+       .fallback = "127.0.0.1:7311",
+       .help = "Address of /metrics and /healthz, or off.",
+       .metavar = "HOST:PORT"},
+      {.path = "log_level",
+       .kind = Kind::choice,
+       .fallback = "info",
+       .choices = {"debug", "info", "warning", "error"},
+       .help = "Log lines below this level are left out.",
+       .metavar = "LEVEL"},
+      {.path = "once", .kind = Kind::boolean, .help = "Print one beat as JSON and exit.", .flag_only = true},
+  };
+  return kTable;
+}
+
+const std::string* SourceSpec::option(std::string_view name) const {
+  for (const auto& [key, value] : options) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+Result<SourceSpec> parse_source(std::string_view text) {
+  SourceSpec spec;
+  const auto colon = text.find(':');
+  spec.kind = std::string(trim(text.substr(0, colon)));
+  std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+  if (std::ranges::find(source_kinds(), spec.kind) == source_kinds().end()) {
+    const std::string guess = config::nearest(spec.kind, source_kinds());
+    return fail(ErrorCode::invalid_input,
+                fmt::format("unknown source \"{}\"; known: {}{}", spec.kind, fmt::join(source_kinds(), ", "),
+                            guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));
+  }
+  if (spec.kind == "replay") {
+    if (rest.empty()) return fail(ErrorCode::invalid_input, "replay needs a file: replay:/path/to/log.csv");
+    spec.file = rest;
+    return spec;
+  }
+  if (spec.kind != "sim" && colon != std::string_view::npos) {
+    return fail(ErrorCode::invalid_input,
+                fmt::format("source {} takes no options, not \"{}\"", spec.kind, rest));
+  }
+  constexpr std::array<std::string_view, 5> kSimOptions{"gpus", "seed", "limit", "cpu", "platform"};
+  while (!rest.empty()) {
+    const auto end = rest.find_first_of(":;");
+    const std::string_view item = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    const auto equals = item.find('=');
+    const std::string_view key = item.substr(0, equals);
+    const auto number =
+        equals == std::string_view::npos ? std::nullopt : parse_uint64(item.substr(equals + 1));
+    if (std::ranges::find(kSimOptions, key) == kSimOptions.end() || !number) {
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("sim: \"{}\" is no option with a whole number; known: {}", item,
+                              fmt::join(kSimOptions, ", ")));
+    }
+    spec.options.emplace_back(key, item.substr(equals + 1));
+  }
+  return spec;
+}
+
+Result<ListenAddress> parse_listen(std::string_view text) {
+  if (text == "off") return ListenAddress{};
+  const auto colon = text.rfind(':');
+  const auto port = colon == std::string_view::npos ? std::nullopt : parse_uint64(text.substr(colon + 1));
+  if (!port || *port > 65'535 || colon == 0) {
+    return fail(ErrorCode::invalid_input,
+                fmt::format("\"{}\" is not host:port, such as 127.0.0.1:7311, or off", text));
+  }
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return ListenAddress{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+namespace {
+
+void read_sources(config::Settings& settings, AgentConfig& out) {
+  for (const auto& text : settings.list("sources")) {
+    auto spec = parse_source(text);
+    if (spec) {
+      out.sources.push_back(std::move(*spec));
+    } else {
+      settings.add_problem("sources", spec.error().message);
+    }
+  }
+  if (settings.list("sources").empty()) settings.add_problem("sources", "is empty; give at least auto");
+}
+
+void check_server(config::Settings& settings, AgentConfig& out) {
+  while (out.server.ends_with('/')) out.server.pop_back();
+  const bool http = out.server.starts_with("http://");
+  const bool https = out.server.starts_with("https://");
+  if (out.server.empty()) {
+    if (!out.once) {
+      settings.add_problem("server",
+                           "is required; give --server URL, put it into the file, or set TIDEWATT_SERVER");
+    }
+  } else if (!http && !https) {
+    settings.add_problem("server", fmt::format("\"{}\" is no URL; write http://{} or https://{}", out.server,
+                                               out.server, out.server));
+  } else if (http && !out.ca_file.empty()) {
+    settings.add_problem("ca_file", "has no use with an http:// server; write https://");
+  }
+}
+
+}  // namespace
+
+AgentConfig config_from(config::Settings& settings) {
+  AgentConfig out;
+  out.server = settings.text("server");
+  out.ca_file = settings.text("ca_file");
+  out.node_id = settings.text("node_id");
+  out.cluster = settings.text("cluster");
+  out.zone = settings.text("zone");
+  out.region = settings.text("region");
+  out.labels = settings.map("labels");
+  out.interval = settings.duration("interval");
+  out.beat = settings.duration("beat");
+  out.source_deadline = settings.duration("source_deadline");
+  out.speed = settings.number("speed");
+  out.spool_folder = settings.text("spool.dir");
+  while (out.spool_folder.size() > 1 && out.spool_folder.ends_with('/')) out.spool_folder.pop_back();
+  out.spool_bytes = settings.bytes("spool.max_bytes");
+  out.spool_age = settings.duration("spool.max_age");
+  out.log_level = settings.text("log_level");
+  out.once = settings.boolean("once");
+  read_sources(settings, out);
+  check_server(settings, out);
+  if (auto listen = parse_listen(settings.text("listen"))) {
+    out.listen = std::move(*listen);
+  } else {
+    settings.add_problem("listen", listen.error().message);
+  }
+  if (out.beat < out.interval) {
+    settings.add_problem("beat", fmt::format("{} ms is shorter than the interval of {} ms", out.beat.count(),
+                                             out.interval.count()));
+  }
+  if (out.cluster.empty()) settings.add_problem("cluster", "is empty; leave it out for \"default\"");
+  return out;
+}
+
+}  // namespace tidewatt::agent

@@ -1,0 +1,68 @@
+#include "tidewatt/agent/beats.h"
+
+#include <algorithm>
+
+#include "tidewatt/agent/backoff.h"
+#include "tidewatt/base/log.h"
+#include "tidewatt/wire/beat_json.h"
+
+namespace tidewatt::agent {
+
+Beats::Beats(NodeFacts facts, const Clock& clock, const FileSystem& files, Collector& collector,
+             std::vector<std::unique_ptr<SourceRunner>>& sources)
+    : facts_(std::move(facts)), clock_(clock), collector_(collector), sources_(sources), cpu_(files) {
+  cpu_.read();  // the first beat's utilisation is since here
+}
+
+Beat Beats::make() {
+  for (const auto& source : sources_) source->check();
+  Beat beat;
+  beat.cluster = facts_.cluster;
+  beat.node_id = facts_.node_id;
+  beat.boot_id = facts_.boot_id;
+  beat.agent_id = facts_.agent_id;
+  beat.agent_version = facts_.agent_version;
+  beat.region = facts_.region;
+  beat.zone = facts_.zone;
+  beat.labels = facts_.labels;
+  beat.cpu_util = cpu_.read();
+  beat.cpu_cores = facts_.cpu_cores;
+  beat.cpu_model = facts_.cpu_model;
+  const SteadyTime now = clock_.mono_now();
+  beat.sampled_at = clock_.utc_now();
+  beat.monotonic = now.time_since_epoch();
+  beat.devices = collector_.finish(now);
+  return beat;
+}
+
+void Beats::make_and_spool(Spool& spool, Identity& identity) {
+  Beat beat = make();
+  beat.seq = identity.seq_of(spool.next_id());
+  const bool on_disk = spool.append(wire::to_json(beat));
+  identity.beats_are_on_disk(on_disk);
+  if (on_disk == !degraded_) return;
+  degraded_ = !on_disk;
+  if (degraded_) {
+    log::error("the spool's disk takes nothing; the newest beats are kept in memory and still sent",
+               {{"error", spool.stats().failure}});
+  } else {
+    log::info("the spool's disk works again");
+  }
+}
+
+void run_beats(const Clock& clock, Rng& rng, Milliseconds period,
+               const std::function<bool(Milliseconds)>& wait, const std::function<void()>& beat) {
+  SteadyTime due =
+      clock.mono_now() +
+      Milliseconds{static_cast<std::int64_t>(rng.uniform() * static_cast<double>(period.count()))};
+  for (;;) {
+    const Milliseconds left = due - clock.mono_now();
+    if (wait(std::max(left, Milliseconds{0}))) return;
+    const SteadyTime now = clock.mono_now();
+    if (now < due) continue;  // woken early
+    beat();
+    due = next_due(due, period, clock.mono_now());
+  }
+}
+
+}  // namespace tidewatt::agent

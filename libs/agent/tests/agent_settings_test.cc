@@ -1,0 +1,96 @@
+#include "tidewatt/agent/agent_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidewatt::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Loaded {
+  AgentConfig config;
+  std::vector<std::string> problems;
+};
+
+Loaded load(const std::vector<std::string>& flags, const std::string& yaml = "") {
+  config::Settings settings{agent_settings()};
+  settings.load_yaml(yaml, "agent.yaml");
+  settings.load_flags(flags);
+  settings.finish();
+  Loaded out{config_from(settings), {}};
+  for (const auto& problem : settings.problems()) out.problems.push_back(problem.to_string());
+  return out;
+}
+
+TEST(AgentSettings, DefaultsAreThoseOfTheContract) {
+  const auto loaded = load({"--server", "http://s:7310/"});
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_EQ(loaded.config.server, "http://s:7310");
+  EXPECT_EQ(loaded.config.interval, Milliseconds{1'000});
+  EXPECT_EQ(loaded.config.beat, Milliseconds{20'000});
+  EXPECT_EQ(loaded.config.spool_bytes, 256ULL << 20U);
+  EXPECT_EQ(loaded.config.spool_age, std::chrono::hours{7 * 24});
+  EXPECT_EQ(loaded.config.listen.address, "127.0.0.1");
+  EXPECT_EQ(loaded.config.listen.port, 7311);
+  ASSERT_EQ(loaded.config.sources.size(), 1U);
+  EXPECT_EQ(loaded.config.sources[0].kind, "auto");
+}
+
+TEST(AgentSettings, EveryDefaultIsWithinItsOwnRange) {
+  for (const auto& setting : agent_settings().settings()) {
+    if (setting.fallback.empty()) continue;
+    config::Settings settings{agent_settings()};
+    settings.set(setting.path, setting.fallback, "test");
+    EXPECT_THAT(settings.problems(), IsEmpty()) << setting.path;
+  }
+}
+
+TEST(AgentSettings, AServerIsRequiredUnlessOneBeatIsPrinted) {
+  EXPECT_THAT(load({}).problems, ElementsAre(HasSubstr("server: is required")));
+  EXPECT_THAT(load({"--once"}).problems, IsEmpty());
+}
+
+TEST(AgentSettings, AServerWithoutASchemeIsAnError) {
+  EXPECT_THAT(load({"--server", "s:7310"}).problems, ElementsAre(HasSubstr("write http://s:7310")));
+}
+
+TEST(AgentSettings, AllProblemsAreToldAtOnce) {
+  const auto loaded =
+      load({"--listen", "7311", "--sources", "nvidia,rapl"}, "server: ftp://x\nbeat: 1s\ninterval: 5s\n");
+  EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--sources: sources: unknown source \"nvidia\""),
+                                           HasSubstr("agent.yaml:1:9: server: \"ftp://x\" is no URL"),
+                                           HasSubstr("--listen: listen: \"7311\" is not host:port"),
+                                           HasSubstr("beat: 1000 ms is shorter than the interval")));
+}
+
+TEST(ParseSource, KnowsTheKindsAndTheirOptions) {
+  EXPECT_EQ(parse_source("rapl")->kind, "rapl");
+  const auto sim = parse_source("sim:gpus=8:seed=3");
+  ASSERT_TRUE(sim);
+  EXPECT_EQ(*sim->option("gpus"), "8");
+  EXPECT_EQ(*sim->option("seed"), "3");
+  EXPECT_EQ(sim->option("limit"), nullptr);
+  EXPECT_EQ(parse_source("replay:/a:b.csv")->file, "/a:b.csv");
+}
+
+TEST(ParseSource, SaysWhatIsWrong) {
+  EXPECT_THAT(parse_source("nvmk").error().message, HasSubstr("did you mean \"nvml\"?"));
+  EXPECT_THAT(parse_source("replay").error().message, HasSubstr("needs a file"));
+  EXPECT_THAT(parse_source("rapl:x").error().message, HasSubstr("takes no options"));
+  EXPECT_THAT(parse_source("sim:gpus=many").error().message, HasSubstr("\"gpus=many\""));
+  EXPECT_THAT(parse_source("sim:gpu=8").error().message, HasSubstr("known: gpus"));
+}
+
+TEST(ParseListen, TakesHostPortAndOff) {
+  EXPECT_EQ(parse_listen("[::1]:80")->address, "::1");
+  EXPECT_EQ(parse_listen("0.0.0.0:0")->port, 0);
+  EXPECT_EQ(parse_listen("off")->address, "");
+  for (const char* bad : {"", ":7311", "host", "host:", "host:99999", "host:x"})
+    EXPECT_FALSE(parse_listen(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace tidewatt::agent

@@ -1,0 +1,122 @@
+#include "tidewatt/agent/beats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixed_rng.h"
+#include "tidewatt/base/log.h"
+#include "tidewatt/testing/fake_file_system.h"
+#include "tidewatt/testing/manual_clock.h"
+#include "tidewatt/wire/beat_json.h"
+
+namespace tidewatt::agent {
+namespace {
+
+using ::testing::ElementsAre;
+
+class BeatsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    log::set_level(log::Level::critical);
+    files.files["/proc/stat"] = "cpu 0 0 0 100\ncpu0 0 0 0 100\n";
+  }
+  tidewatt::testing::FakeFileSystem files;
+  tidewatt::testing::ManualClock clock{UtcTime{std::chrono::seconds{1'800'000'000}}};
+  Collector collector{{}};
+  std::vector<std::unique_ptr<SourceRunner>> sources;
+  NodeFacts facts{.cluster = "c1",
+                  .node_id = "n1",
+                  .boot_id = "b1",
+                  .agent_id = "a1",
+                  .agent_version = "1.2.3",
+                  .region = "r1",
+                  .zone = "DE",
+                  .labels = {{"rack", "7"}},
+                  .cpu_cores = 4,
+                  .cpu_model = "CPU"};
+};
+
+TEST_F(BeatsTest, ABeatSaysWhoWhenAndWhat) {
+  Beats beats{facts, clock, files, collector, sources};
+  metering::Reading r;
+  r.domain = "gpu";
+  r.uuid = "GPU-1";
+  r.power = Watts{250};
+  r.source = "sim";
+  r.at = clock.mono_now();
+  collector.add("sim", {r}, clock.mono_now());
+  files.files["/proc/stat"] = "cpu 30 0 0 170\ncpu0 30 0 0 170\n";
+  const Beat beat = beats.make();
+  EXPECT_EQ(beat.cluster, "c1");
+  EXPECT_EQ(beat.node_id, "n1");
+  EXPECT_EQ(beat.boot_id, "b1");
+  EXPECT_EQ(beat.agent_id, "a1");
+  EXPECT_EQ(beat.zone, "DE");
+  EXPECT_EQ(beat.region, "r1");
+  EXPECT_EQ(beat.cpu_cores, 4);
+  EXPECT_EQ(beat.cpu_model, "CPU");
+  EXPECT_DOUBLE_EQ(beat.cpu_util.value(), 0.3);
+  EXPECT_EQ(beat.sampled_at, clock.utc_now());
+  EXPECT_EQ(beat.monotonic, clock.mono_now().time_since_epoch());
+  ASSERT_EQ(beat.devices.size(), 1U);
+  EXPECT_EQ(beat.devices[0].power, Watts{250});
+}
+
+TEST_F(BeatsTest, ANodeWithoutSourcesStillBeats) {
+  Beats beats{facts, clock, files, collector, sources};
+  EXPECT_TRUE(beats.make().devices.empty());
+}
+
+TEST_F(BeatsTest, SpooledBeatsAreNumberedWithoutAHoleAcrossARestart) {
+  CountingRng rng;
+  for (int process = 0; process < 3; ++process) {
+    auto spool = std::move(*Spool::open(files, clock, {.folder = "/s", .boot_id = "b1"}));
+    Identity identity{files, rng, "/s", "b1", *spool};
+    Beats beats{facts, clock, files, collector, sources};
+    for (int i = 0; i < 4; ++i) beats.make_and_spool(*spool, identity);
+  }
+  auto spool = std::move(*Spool::open(files, clock, {.folder = "/s", .boot_id = "b1"}));
+  wire::BeatParser parser;
+  std::uint64_t expected = 1;
+  for (const auto& record : spool->peek(100, 1U << 20U)) {
+    const auto parsed = parser.parse(record.payload);
+    ASSERT_TRUE(parsed);
+    ASSERT_TRUE(parsed->at(0));
+    EXPECT_EQ(parsed->at(0)->seq, expected++);
+  }
+  EXPECT_EQ(expected, 13U);
+}
+
+TEST(RunBeats, KeepsToTheGridSkipsMissedTurnsAndStops) {
+  tidewatt::testing::ManualClock clock{UtcTime{std::chrono::seconds{1'800'000'000}}};
+  const SteadyTime start = clock.mono_now();
+  FixedRng rng{0.25};
+  std::vector<std::int64_t> at;
+  const auto wait = [&](Milliseconds time) {
+    clock.advance(time);
+    return at.size() == 5;
+  };
+  run_beats(clock, rng, Milliseconds{20'000}, wait, [&] {
+    at.push_back((clock.mono_now() - start).count());
+    // The second beat takes long: a slow disk.
+    clock.advance(at.size() == 2 ? Milliseconds{50'000} : Milliseconds{3});
+  });
+  EXPECT_THAT(at, ElementsAre(5'000, 25'000, 85'000, 105'000, 125'000));
+}
+
+TEST(RunBeats, AnEarlyWakeIsNoBeat) {
+  tidewatt::testing::ManualClock clock{UtcTime{std::chrono::seconds{1'800'000'000}}};
+  FixedRng rng{0.5};
+  int waits = 0;
+  int beats = 0;
+  const auto wait = [&](Milliseconds time) {
+    clock.advance(time / 2 + Milliseconds{time.count() % 2});
+    return ++waits > 40;
+  };
+  run_beats(clock, rng, Milliseconds{1'000'000}, wait, [&] { ++beats; });
+  EXPECT_GE(beats, 1);
+  EXPECT_LE(beats, 2);
+}
+
+}  // namespace
+}  // namespace tidewatt::agent

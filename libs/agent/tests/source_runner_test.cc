@@ -1,0 +1,127 @@
+#include "tidewatt/agent/source_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+
+#include "tidewatt/base/log.h"
+
+namespace tidewatt::agent {
+namespace {
+
+/// Safe for several threads, unlike ManualClock.
+class AtomicClock final : public Clock {
+ public:
+  std::atomic<std::int64_t> ms{1'000'000};
+  [[nodiscard]] UtcTime utc_now() const override { return UtcTime{Milliseconds{ms.load()}}; }
+  [[nodiscard]] SteadyTime mono_now() const override { return SteadyTime{Milliseconds{ms.load()}}; }
+};
+
+metering::Reading reading(SteadyTime at, const std::string& source, double watts) {
+  metering::Reading r;
+  r.domain = "gpu";
+  r.uuid = source;
+  r.source = source;
+  r.power = Watts{watts};
+  r.at = at;
+  return r;
+}
+
+/// Reads once, then blocks until it is let go.
+class HangingSource final : public sensors::Source {
+ public:
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int reads = 0;
+    bool open = false;
+  };
+  HangingSource(std::shared_ptr<Gate> gate, std::shared_ptr<AtomicClock> clock)
+      : gate_(std::move(gate)), clock_(std::move(clock)) {}
+  [[nodiscard]] std::string name() const override { return "hanging"; }
+  Result<std::vector<metering::Reading>> read() override {
+    std::unique_lock lock(gate_->mutex);
+    ++gate_->reads;
+    gate_->changed.notify_all();
+    if (gate_->reads > 1) gate_->changed.wait(lock, [this] { return gate_->open; });
+    return std::vector{reading(clock_->mono_now(), "hanging", 100)};
+  }
+
+ private:
+  std::shared_ptr<Gate> gate_;
+  std::shared_ptr<AtomicClock> clock_;
+};
+
+class ThrowingSource final : public sensors::Source {
+ public:
+  [[nodiscard]] std::string name() const override { return "throwing"; }
+  Result<std::vector<metering::Reading>> read() override { throw std::runtime_error("bad vendor library"); }
+};
+
+class SourceRunnerTest : public ::testing::Test {
+ protected:
+  void SetUp() override { log::set_level(log::Level::critical); }
+  std::shared_ptr<AtomicClock> clock = std::make_shared<AtomicClock>();
+  std::shared_ptr<Collector> collector = std::make_shared<Collector>(Collector::Options{});
+};
+
+TEST_F(SourceRunnerTest, ASourceThatHangsDelaysNobodyAndItsDevicesBecomeUnknown) {
+  auto gate = std::make_shared<HangingSource::Gate>();
+  SourceRunner runner{
+      std::make_unique<HangingSource>(gate, clock), {Milliseconds{1}, Milliseconds{5000}}, collector, clock};
+  runner.start();
+  {
+    std::unique_lock lock(gate->mutex);
+    gate->changed.wait(lock, [&] { return gate->reads == 1; });
+  }
+  clock->ms += 10;  // the next read is due; the runner waits for it at most a millisecond of real time
+  {
+    std::unique_lock lock(gate->mutex);
+    gate->changed.wait(lock, [&] { return gate->reads == 2; });
+  }
+  ASSERT_EQ(collector->finish(clock->mono_now()).size(), 1U);
+  clock->ms += 20'000;
+  runner.check();  // returns although the read is still under way
+  EXPECT_EQ(runner.status().state, SourceWatch::State::hanging);
+  const auto samples = collector->finish(clock->mono_now());
+  ASSERT_EQ(samples.size(), 1U) << "listed, but unknown";
+  EXPECT_EQ(samples[0].power, std::nullopt);
+  EXPECT_EQ(samples[0].reason, "no answer for 20 s");
+  {
+    const std::lock_guard lock(gate->mutex);
+    gate->open = true;
+    gate->changed.notify_all();
+  }
+}
+
+TEST_F(SourceRunnerTest, AThreadThatNeverComesBackIsLeftBehindAtTheEnd) {
+  auto gate = std::make_shared<HangingSource::Gate>();
+  gate->reads = 1;  // hangs in its first read
+  {
+    SourceRunner runner{std::make_unique<HangingSource>(gate, clock),
+                        {Milliseconds{1}, Milliseconds{5000}},
+                        collector,
+                        clock};
+    runner.start();
+    std::unique_lock lock(gate->mutex);
+    gate->changed.wait(lock, [&] { return gate->reads == 2; });
+  }  // the destructor returns
+  const std::lock_guard lock(gate->mutex);
+  gate->open = true;  // and the thread ends by itself
+  gate->changed.notify_all();
+}
+
+TEST_F(SourceRunnerTest, AnExceptionFromASourceIsAFailureNotACrash) {
+  SourceRunner runner{
+      std::make_unique<ThrowingSource>(), {Milliseconds{1000}, Milliseconds{5000}}, collector, clock};
+  runner.read_once();
+  EXPECT_EQ(runner.status().state, SourceWatch::State::failing);
+  EXPECT_THAT(runner.status().trouble, ::testing::HasSubstr("bad vendor library"));
+}
+
+}  // namespace
+}  // namespace tidewatt::agent

@@ -1,0 +1,82 @@
+// Tokens, sessions and one-time login codes. Secrets are 256 random bits; only their SHA-256 is kept.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tidewatt/api/role.h"
+#include "tidewatt/base/clock.h"
+#include "tidewatt/base/result.h"
+#include "tidewatt/base/rng.h"
+#include "tidewatt/ledger/store.h"
+
+namespace tidewatt::api {
+
+struct NewToken {
+  ledger::TokenRecord record;
+  std::string secret;  ///< shown once, never stored
+};
+
+std::string sha256_hex(std::string_view text);
+/// Takes the same time wherever the texts differ.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+/// Thread-safe. Sessions and login codes live in memory: a restart signs people out.
+class Access {
+ public:
+  static constexpr Milliseconds kSessionLife{12 * 3600 * 1000};
+  static constexpr Milliseconds kLoginCodeLife{15 * 60 * 1000};
+  static constexpr std::size_t kMaxSessions = 10'000;
+  /// How long a token made or revoked by another server may go unnoticed here.
+  static constexpr Milliseconds kTokenCacheLife{5'000};
+
+  Access(ledger::Store& store, const Clock& clock, Rng& rng) : store_(store), clock_(clock), rng_(rng) {}
+
+  /// @param actor for the audit log
+  /// @error invalid_input: no name, or a tenant without a team; else the store's
+  Result<NewToken> create_token(const std::string& name, Role role, const std::string& team,
+                                std::optional<UtcTime> expires_at, const std::string& actor);
+  /// @error not_found when there is no such token
+  Status revoke_token(const std::string& id, const std::string& actor);
+
+  /// Who holds this secret; nullopt when it is unknown, revoked or expired.
+  [[nodiscard]] Result<std::optional<Principal>> by_token(std::string_view secret);
+  [[nodiscard]] Result<std::optional<Principal>> by_session(std::string_view cookie);
+
+  /// @return the cookie's value
+  Result<std::string> open_session(const Principal& principal);
+  Status close_session(std::string_view cookie, const std::string& actor);
+
+  /// A code that opens one ops session within 15 minutes.
+  std::string make_login_code();
+  /// @return the cookie's value; nullopt when the code is unknown, used or expired
+  Result<std::optional<std::string>> redeem(std::string_view code);
+
+ private:
+  struct Session {
+    Principal principal;
+    UtcTime expires_at;
+  };
+  using Tokens = std::map<std::string, ledger::TokenRecord, std::less<>>;  ///< by hash
+  std::string secret();
+  Result<std::shared_ptr<const Tokens>> tokens(bool fresh);
+  bool valid(const ledger::TokenRecord& record) const;
+  Status note(const std::string& actor, const std::string& action, const std::string& subject);
+
+  ledger::Store& store_;
+  const Clock& clock_;
+  Rng& rng_;
+  std::mutex mutex_;
+  std::mutex reload_mutex_;
+  std::shared_ptr<const Tokens> tokens_;
+  SteadyTime tokens_at_{};
+  std::map<std::string, Session, std::less<>> sessions_;     ///< by hash of the cookie
+  std::map<std::string, UtcTime, std::less<>> login_codes_;  ///< hash of the code -> expiry
+};
+
+}  // namespace tidewatt::api

@@ -1,0 +1,63 @@
+// The HTTP API: requests in, answers out. No sockets: libs/net calls handle() on its worker threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tidewatt/api/access.h"
+#include "tidewatt/api/rate_limit.h"
+#include "tidewatt/base/clock.h"
+#include "tidewatt/base/rng.h"
+#include "tidewatt/carbon/cpu_estimate.h"
+#include "tidewatt/carbon/factor.h"
+#include "tidewatt/ledger/ledger.h"
+#include "tidewatt/ledger/store.h"
+#include "tidewatt/net/http.h"
+#include "tidewatt/net/server.h"
+
+namespace tidewatt::api {
+
+struct ApiOptions {
+  std::string version = "0.0.0";
+  std::string
+      server_run;  ///< differs with each server process: makes monotonic times comparable only inside one
+  carbon::FactorInForce factor;
+  std::optional<carbon::CpuPowerModel> cpu_model;  ///< nullopt = no CPU estimate
+  Milliseconds max_gap{60'000};
+  Milliseconds curve_retention{7LL * 24 * 3600 * 1000};
+  Milliseconds silent_after{90'000};  ///< a node unheard of for longer is silent, its power unknown
+  bool secure_cookies = false;        ///< under TLS
+  RateLimit people{50, 200};          ///< per token or session
+  RateLimit agents{50'000, 100'000};  ///< a token may be shared by a whole cluster
+  RateLimit sign_in{1, 20};           ///< per remote address
+};
+
+class Api {
+ public:
+  /// @param store, ledger, clock, rng outlive this; rng fit for secrets
+  Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& rng, ApiOptions options);
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  /// Thread-safe. Never throws for what a caller sends; the server turns what is thrown into a 500.
+  net::Response handle(const net::Request& request);
+  /// GET /api/v1/stream: nullopt = go on streaming on `sink`.
+  std::optional<net::Response> open_stream(const net::Request& request, std::shared_ptr<net::EventSink> sink);
+  /// Sends a tick to every open stream, and alerts that came up. Called every 5 s.
+  void send_tick();
+  /// Drops curves past their retention and renews the conservation gauges. Called every 30 s.
+  Status housekeep();
+
+  [[nodiscard]] Access& access();
+  /// What the server counts, for /metrics.
+  void set_server_stats(std::function<net::ServerStats()> stats);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidewatt::api

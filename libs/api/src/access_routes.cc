@@ -1,0 +1,160 @@
+// Sessions, login links, tokens, the audit log.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "body.h"
+#include "handlers.h"
+
+namespace tidewatt::api {
+namespace {
+
+constexpr std::string_view kCookie = "tidewatt_session";
+
+std::string cookie_header(const Core& core, std::string_view value, std::int64_t max_age_seconds) {
+  return fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}{}", kCookie, value,
+                     max_age_seconds, core.options.secure_cookies ? "; Secure" : "");
+}
+
+std::int64_t session_seconds() { return Access::kSessionLife.count() / 1000; }
+
+Json token_json(const ledger::TokenRecord& record) {
+  return Json{{"id", record.id},
+              {"name", record.name},
+              {"role", record.role},
+              {"team", record.team},
+              {"created_at", time(record.created_at)},
+              {"expires_at", time(record.expires_at)},
+              {"revoked_at", time(record.revoked_at)}};
+}
+
+/// Only paths of ours: "//host" and "/\host" would lead elsewhere.
+bool is_local_path(std::string_view path) {
+  if (path.empty() || path.front() != '/') return false;
+  if (path.size() > 1 && (path[1] == '/' || path[1] == '\\')) return false;
+  return std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c != 0x7f; });
+}
+
+net::Response see_other(std::string location) {
+  net::Response response;
+  response.status = 303;
+  response.headers["location"] = std::move(location);
+  return response;
+}
+
+}  // namespace
+
+std::string session_cookie(const net::Request& request) {
+  const auto header = request.header("cookie");
+  if (!header) return {};
+  std::string_view rest = *header;
+  while (!rest.empty()) {
+    const auto semicolon = std::min(rest.find(';'), rest.size());
+    std::string_view pair = rest.substr(0, semicolon);
+    rest.remove_prefix(std::min(semicolon + 1, rest.size()));
+    while (!pair.empty() && pair.front() == ' ') pair.remove_prefix(1);
+    if (pair.starts_with(kCookie) && pair.size() > kCookie.size() && pair[kCookie.size()] == '=')
+      return std::string{pair.substr(kCookie.size() + 1)};
+  }
+  return {};
+}
+
+net::Response get_session(Core& core, const Call& call) {
+  API_TRY(const auto nodes, core.store.nodes());
+  const bool simulated =
+      std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.simulated; });
+  return json_answer(200, Json{{"role", to_string(call.principal.role)},
+                               {"team", call.principal.team},
+                               {"name", call.principal.name},
+                               {"expires_at", time(call.principal.expires_at)},
+                               {"version", core.options.version},
+                               {"simulated", simulated},
+                               {"factor_configured", core.options.factor.factor.configured},
+                               {"curve_retention_seconds", seconds(core.options.curve_retention)},
+                               {"max_gap_seconds", seconds(core.options.max_gap)}});
+}
+
+net::Response sign_in(Core& core, const Call& call) {
+  const auto wait = core.limiter.take("sign-in " + call.request.remote_address, core.options.sign_in,
+                                      core.clock.mono_now());
+  if (wait) {
+    auto response =
+        problem_answer("rate_limited", "too many sign-ins from this address: wait as Retry-After says");
+    response.headers["retry-after"] = std::to_string((wait->count() + 999) / 1000);
+    return response;
+  }
+  API_TRY(const auto body, Body::parse(call.request, {"token"}));
+  API_TRY(const auto token, body.text("token"));
+  API_TRY(const auto principal, core.access.by_token(token));
+  if (!principal)
+    return problem_answer("invalid_token",
+                          "no such token, or it is revoked or expired: ask an operator for one");
+  if (principal->role == Role::agent)
+    return problem_answer("invalid_token", "agent tokens only post heartbeats: sign in with another token");
+  API_TRY(const auto cookie, core.access.open_session(*principal));
+  auto response = empty_answer(204);
+  response.headers["set-cookie"] = cookie_header(core, cookie, session_seconds());
+  return response;
+}
+
+net::Response sign_out(Core& core, const Call& call) {
+  if (const auto closed = core.access.close_session(session_cookie(call.request), call.principal.name);
+      !closed)
+    return problem_answer(closed.error());
+  auto response = empty_answer(204);
+  response.headers["set-cookie"] = cookie_header(core, "", 0);
+  return response;
+}
+
+net::Response open_login_link(Core& core, const Call& call) {
+  API_TRY(const auto cookie, core.access.redeem(call.parameter("code")));
+  if (!cookie) return see_other("/login-page?error=used");
+  const std::string next = call.parameter("next", "/");
+  auto response = see_other(is_local_path(next) ? next : "/");
+  response.headers["set-cookie"] = cookie_header(core, *cookie, session_seconds());
+  return response;
+}
+
+net::Response list_tokens(Core& core, const Call&) {
+  API_TRY(const auto tokens, core.store.tokens());
+  Json list = Json::array();
+  for (const auto& token : tokens) list.push_back(token_json(token));
+  return json_answer(200, Json{{"tokens", std::move(list)}});
+}
+
+net::Response create_token(Core& core, const Call& call) {
+  API_TRY(const auto body, Body::parse(call.request, {"name", "role", "team", "expires_at"}));
+  API_TRY(const auto name, body.text("name"));
+  API_TRY(const auto role_text, body.text("role"));
+  API_TRY(const auto team, body.text("team"));
+  API_TRY(const auto expires_at, body.time("expires_at"));
+  const auto role = role_from(role_text);
+  if (!role)
+    return problem_answer(
+        "invalid_request",
+        fmt::format("role \"{}\" is unknown (known: ops, tenant, viewer, agent)", role_text));
+  API_TRY(const auto token, core.access.create_token(name, *role, team, expires_at, call.principal.name));
+  Json answer = token_json(token.record);
+  answer["token"] = token.secret;
+  return json_answer(201, answer);
+}
+
+net::Response revoke_token(Core& core, const Call& call) {
+  if (const auto revoked = core.access.revoke_token(call.ids.at(0), call.principal.name); !revoked)
+    return problem_answer(revoked.error());
+  return empty_answer(204);
+}
+
+net::Response list_audit(Core& core, const Call& call) {
+  API_TRY(const auto page, page_of(call));
+  API_TRY(const auto entries, core.store.audit(page.limit));
+  Json list = Json::array();
+  for (const auto& entry : entries)
+    list.push_back(Json{{"at", time(entry.at)},
+                        {"actor", entry.actor},
+                        {"action", entry.action},
+                        {"subject", entry.subject}});
+  return json_answer(200, Json{{"entries", std::move(list)}});
+}
+
+}  // namespace tidewatt::api

@@ -1,0 +1,69 @@
+// Alerts: what should worry somebody now.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "handlers.h"
+#include "node_view.h"
+
+namespace tidewatt::api {
+namespace {
+
+constexpr std::size_t kMostOfAKind = 50;
+constexpr double kLowCoverage = 0.95;
+constexpr Milliseconds kClockTolerance{30'000};
+
+Json alert(std::string_view kind, std::string_view subject, std::optional<UtcTime> since, std::string text) {
+  return Json{{"kind", kind}, {"subject", subject}, {"since", time(since)}, {"text", std::move(text)}};
+}
+
+void conservation(Core& core, Json& alerts) {
+  const std::scoped_lock lock{core.metrics.audit_mutex};
+  const auto& audit = core.metrics.audit;
+  if (!audit) return;
+  const WideMicrojoules nothing{};
+  if (audit->devices_minus_nodes == nothing && audit->tasks_and_unattributed_minus_nodes == nothing) return;
+  alerts.push_back(alert("conservation", "ledger", std::nullopt,
+                         fmt::format("sums differ: devices - nodes = {} uJ, tasks + unattributed - nodes = "
+                                     "{} uJ; totals can't be trusted",
+                                     audit->devices_minus_nodes.to_string(),
+                                     audit->tasks_and_unattributed_minus_nodes.to_string())));
+}
+
+}  // namespace
+
+Json alerts_json(Core& core, const std::vector<ledger::NodeInfo>& nodes,
+                 const std::map<SubjectKey, Totals>& totals) {
+  const auto now = core.clock.utc_now();
+  Json alerts = Json::array();
+  conservation(core, alerts);
+  std::size_t silent = 0;
+  std::size_t offset = 0;
+  std::size_t low = 0;
+  for (const auto& node : nodes) {
+    const bool live = is_live(node, now, core.options.silent_after);
+    if (!live && silent++ < kMostOfAKind)
+      alerts.push_back(alert(
+          "agent_silent", node.key.node_id, node.last_seen_at,
+          fmt::format("no beat for {} min: its power is unknown; look at the agent there",
+                      std::chrono::duration_cast<std::chrono::minutes>(now - node.last_seen_at).count())));
+    if (live && node.clock_offset && std::chrono::abs(*node.clock_offset) > kClockTolerance &&
+        offset++ < kMostOfAKind)
+      alerts.push_back(alert("clock_offset", node.key.node_id, node.last_seen_at,
+                             fmt::format("its clock and the server's differ by {} s, or its beats are late",
+                                         node.clock_offset->count() / 1000)));
+    const auto found = totals.find({node.key.cluster, node.key.node_id});
+    if (found == totals.end()) continue;
+    const auto share = found->second.coverage();
+    if (share && *share < kLowCoverage && low++ < kMostOfAKind)
+      alerts.push_back(
+          alert("coverage_low", node.key.node_id, std::nullopt,
+                fmt::format("only {:.1f} % of the range is covered: real energy is higher than shown",
+                            std::floor(*share * 1000.0) / 10.0)));
+  }
+  return alerts;
+}
+
+}  // namespace tidewatt::api

@@ -1,0 +1,278 @@
+#include "tidewatt/api/api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "core.h"
+#include "energy_view.h"
+#include "handlers.h"
+#include "routes.h"
+#include "tenant_view.h"
+#include "tidewatt/base/log.h"
+#include "web.h"
+
+namespace tidewatt::api {
+namespace {
+
+constexpr std::string_view kStreamPath = "/api/v1/stream";
+
+bool is_api_path(std::string_view path) {
+  return path.starts_with("/api/") || path == "/api" || path == "/login" || path == "/healthz" ||
+         path == "/readyz" || path == "/metrics";
+}
+
+bool is_loopback(std::string_view address) {
+  return address == "::1" || address.starts_with("127.") || address.starts_with("::ffff:127.");
+}
+
+/// What authentication gave: somebody, nobody, or why not.
+struct Caller {
+  std::optional<Principal> principal;
+  std::optional<net::Response> refusal;
+};
+
+Caller authenticate(Core& core, const net::Request& request) {
+  Caller caller;
+  if (const auto header = request.header("authorization")) {
+    constexpr std::string_view kBearer = "Bearer ";
+    if (!header->starts_with(kBearer)) {
+      caller.refusal = problem_answer("invalid_token", "the Authorization header is no \"Bearer TOKEN\"");
+      return caller;
+    }
+    auto principal = core.access.by_token(header->substr(kBearer.size()));
+    if (!principal) {
+      caller.refusal = problem_answer(principal.error());
+    } else if (!*principal) {
+      caller.refusal = problem_answer("invalid_token",
+                                      "no such token, or it is revoked or expired: ask an operator for one");
+    } else {
+      caller.principal = **principal;
+    }
+    return caller;
+  }
+  const std::string cookie = session_cookie(request);
+  if (cookie.empty()) return caller;
+  auto principal = core.access.by_session(cookie);
+  if (!principal)
+    caller.refusal = problem_answer(principal.error());
+  else if (*principal)
+    caller.principal = **principal;
+  return caller;
+}
+
+net::Response rate_limited(Milliseconds wait) {
+  auto response =
+      problem_answer("rate_limited", "too many requests with this token: wait as Retry-After says");
+  response.headers["retry-after"] = std::to_string((wait.count() + 999) / 1000);
+  return response;
+}
+
+std::string methods_of(std::string_view raw_path) {
+  std::set<std::string_view> methods;
+  for (const auto& route : routes())
+    if (match_path(route.info.path, raw_path)) methods.insert(route.info.method);
+  std::string text;
+  for (const auto method : methods) text += (text.empty() ? "" : ", ") + std::string{method};
+  return text;
+}
+
+/// FNV-1a: an ETag needs no secret, only to differ.
+std::string etag_of(std::string_view body) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : body) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return fmt::format("\"{:016x}-{:x}\"", hash, body.size());
+}
+
+void finish_get(const net::Request& request, net::Response& response) {
+  if (response.status != 200 || response.headers.contains("etag")) return;
+  const std::string etag = etag_of(response.body);
+  response.headers["etag"] = etag;
+  if (!matches_etag(request, etag)) return;
+  response.status = 304;
+  response.body.clear();
+}
+
+struct Stream {
+  std::shared_ptr<net::EventSink> sink;
+  Principal principal;
+};
+
+}  // namespace
+
+struct Api::Impl {
+  Core core;
+  std::mutex streams_mutex;
+  std::vector<Stream> streams;
+  std::set<std::string> known_alerts;
+
+  std::optional<net::Response> admit(const net::Request& request, const Route& route, Principal& principal);
+  net::Response dispatch(const net::Request& request);
+};
+
+/// @return why not; nullopt = let in, `principal` says who
+std::optional<net::Response> Api::Impl::admit(const net::Request& request, const Route& route,
+                                              Principal& principal) {
+  const bool open =
+      route.info.roles.is_anyone() || (route.info.path == "/metrics" && is_loopback(request.remote_address));
+  if (open) return std::nullopt;
+  Caller caller = authenticate(core, request);
+  if (caller.refusal) return std::move(caller.refusal);
+  if (!caller.principal)
+    return problem_answer("not_signed_in", "send Authorization: Bearer TOKEN, or sign in at /login-page");
+  principal = *std::move(caller.principal);
+  if (principal.by_cookie && request.method != "GET" &&
+      request.header("x-tidewatt-csrf") != std::string_view{"1"})
+    return problem_answer(
+        "csrf", "requests with the session cookie that change something need the header X-Tidewatt-CSRF: 1");
+  if (!route.info.roles.has(principal.role))
+    return problem_answer("forbidden", fmt::format("role {} may not {} {}", to_string(principal.role),
+                                                   route.info.method, route.info.path));
+  const auto& limit = principal.role == Role::agent ? core.options.agents : core.options.people;
+  const std::string key =
+      principal.token_id.empty() ? "login " + session_cookie(request) : principal.token_id;
+  if (const auto wait = core.limiter.take(key, limit, core.clock.mono_now())) return rate_limited(*wait);
+  return std::nullopt;
+}
+
+net::Response Api::Impl::dispatch(const net::Request& request) {
+  const std::string_view method =
+      request.method == "HEAD" ? std::string_view{"GET"} : std::string_view{request.method};
+  const std::string& raw_path = request.raw_path.empty() ? request.path : request.raw_path;
+  if (!is_api_path(raw_path)) {
+    if (method != "GET") {
+      auto response =
+          problem_answer("method_not_allowed", fmt::format("{} is not for pages: use GET", request.method));
+      response.headers["allow"] = "GET";
+      return response;
+    }
+    return serve_web(request);
+  }
+  for (const auto& route : routes()) {
+    if (route.info.method != method) continue;
+    auto ids = match_path(route.info.path, raw_path);
+    if (!ids) continue;
+    Principal principal;
+    if (auto refusal = admit(request, route, principal)) return *std::move(refusal);
+    net::Response response = route.handler(core, Call{request, principal, *std::move(ids)});
+    response.headers.try_emplace("cache-control", method == "GET" ? "private, no-cache" : "no-store");
+    if (method == "GET") finish_get(request, response);
+    return response;
+  }
+  if (const auto allowed = methods_of(raw_path); !allowed.empty()) {
+    auto response = problem_answer("method_not_allowed",
+                                   fmt::format("{} is not allowed here: use {}", request.method, allowed));
+    response.headers["allow"] = allowed;
+    return response;
+  }
+  return problem_answer(
+      "not_found", fmt::format("there is no {} {}: see /api/openapi.json", request.method, request.path));
+}
+
+Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& rng, ApiOptions options)
+    : impl_(new Impl{
+          {store, ledger, clock, std::move(options), Access{store, clock, rng}, {}, {}, {}, {}, {}, {}},
+          {},
+          {},
+          {}}) {}
+Api::~Api() = default;
+
+net::Response Api::handle(const net::Request& request) {
+  const auto started = impl_->core.clock.mono_now();
+  net::Response response = impl_->dispatch(request);
+  add_security_headers(response, request.tls);
+  const auto status_class = static_cast<std::size_t>(response.status / 100);
+  if (status_class < impl_->core.metrics.answers.size())
+    impl_->core.metrics.answers.at(status_class).fetch_add(1, std::memory_order_relaxed);
+  const auto took = impl_->core.clock.mono_now() - started;
+  impl_->core.metrics.requests.observe(Seconds{static_cast<double>(took.count()) / 1000.0});
+  return response;
+}
+
+std::optional<net::Response> Api::open_stream(const net::Request& request,
+                                              std::shared_ptr<net::EventSink> sink) {
+  for (const auto& route : routes()) {
+    if (route.info.path != kStreamPath) continue;
+    Principal principal;
+    if (auto refusal = impl_->admit(request, route, principal)) {
+      add_security_headers(*refusal, request.tls);
+      return refusal;
+    }
+    const std::scoped_lock lock{impl_->streams_mutex};
+    impl_->streams.push_back({std::move(sink), std::move(principal)});
+    return std::nullopt;
+  }
+  return problem_answer("not_found", "there is no stream");
+}
+
+void Api::send_tick() {
+  Core& core = impl_->core;
+  std::vector<Stream> open;
+  {
+    const std::scoped_lock lock{impl_->streams_mutex};
+    std::erase_if(impl_->streams, [](const Stream& stream) { return !stream.sink->open(); });
+    open = impl_->streams;
+  }
+  if (open.empty()) return;
+  const auto nodes = core.store.nodes();
+  if (!nodes) return;
+  const Principal overview{Role::viewer, {}, {}, {}, {}, false};
+  const std::string tick =
+      tick_json(core, overview, *nodes).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::vector<std::string> fresh_alerts;
+  std::set<std::string> now;
+  for (const auto& alert : alerts_json(core, *nodes, {})) {
+    std::string name =
+        fmt::format("{} {}", alert.at("kind").get<std::string>(), alert.at("subject").get<std::string>());
+    if (!impl_->known_alerts.contains(name))
+      fresh_alerts.push_back(alert.dump(-1, ' ', false, Json::error_handler_t::replace));
+    now.insert(std::move(name));
+  }
+  impl_->known_alerts = std::move(now);
+  for (const auto& stream : open) {
+    if (stream.principal.role == Role::tenant) {
+      const net::Request nothing;
+      const auto view = tenant_view(core, Call{nothing, stream.principal, {}}, nullptr);
+      if (!view) continue;
+      auto own = *nodes;
+      std::erase_if(
+          own, [&](const auto& node) { return !view->nodes.contains({node.key.cluster, node.key.node_id}); });
+      stream.sink->send(
+          "tick",
+          tick_json(core, stream.principal, own).dump(-1, ' ', false, Json::error_handler_t::replace));
+    } else {
+      stream.sink->send("tick", tick);
+      for (const auto& alert : fresh_alerts) stream.sink->send("alert", alert);
+    }
+    core.metrics.events_sent.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+Status Api::housekeep() {
+  Core& core = impl_->core;
+  auto audit = ledger::audit(core.store);
+  if (audit) {
+    const WideMicrojoules nothing{};
+    if (audit->devices_minus_nodes != nothing || audit->tasks_and_unattributed_minus_nodes != nothing)
+      log::error(
+          "the ledger's sums differ",
+          {{"devices_minus_nodes_uj", audit->devices_minus_nodes.to_string()},
+           {"tasks_and_unattributed_minus_nodes_uj", audit->tasks_and_unattributed_minus_nodes.to_string()}});
+    const std::scoped_lock lock{core.metrics.audit_mutex};
+    core.metrics.audit = *audit;
+  }
+  TW_TRY_STATUS(core.store.drop_curves(core.clock.utc_now() - core.options.curve_retention));
+  if (!audit) return tl::unexpected(audit.error());
+  return {};
+}
+
+Access& Api::access() { return impl_->core.access; }
+
+void Api::set_server_stats(std::function<net::ServerStats()> stats) {
+  impl_->core.server_stats = std::move(stats);
+}
+
+}  // namespace tidewatt::api

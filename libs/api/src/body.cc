@@ -1,0 +1,47 @@
+#include "body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidewatt::api {
+namespace {
+constexpr std::size_t kLongestText = 1024;
+}
+
+Result<Body> Body::parse(const net::Request& request, std::initializer_list<std::string_view> keys) {
+  Body body;
+  body.object_ = Json::parse(request.body, nullptr, false);
+  if (!body.object_.is_object())
+    return fail(ErrorCode::invalid_input, "the body is no JSON object",
+                "send one with Content-Type: application/json");
+  for (const auto& [key, value] : body.object_.items()) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    std::string known;
+    for (const auto name : keys) known += (known.empty() ? "" : ", ") + std::string{name};
+    return fail(ErrorCode::invalid_input, fmt::format("unknown key \"{}\"", key), "known: " + known);
+  }
+  return body;
+}
+
+Result<std::string> Body::text(std::string_view key) const {
+  const auto found = object_.find(key);
+  if (found == object_.end() || found->is_null()) return std::string{};
+  if (!found->is_string())
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is no text", key), "put it in quotes");
+  auto text = found->get<std::string>();
+  if (text.size() > kLongestText)
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is {} bytes long", key, text.size()),
+                "1024 are allowed");
+  return text;
+}
+
+Result<std::optional<UtcTime>> Body::time(std::string_view key) const {
+  TW_TRY(const auto text, this->text(key));
+  if (text.empty()) return std::optional<UtcTime>{};
+  if (const auto at = parse_rfc3339(text)) return at;
+  return fail(ErrorCode::invalid_input, fmt::format("\"{}\": {} is no time", key, text),
+              "give RFC 3339 like 2026-11-29T08:00:00Z");
+}
+
+}  // namespace tidewatt::api

@@ -1,0 +1,25 @@
+// Small JSON bodies of admin requests, read strictly: unknown keys are errors that name the known ones.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core.h"
+
+namespace tidewatt::api {
+
+class Body {
+ public:
+  /// @error invalid_input: no JSON object, or a key that isn't in `keys`
+  static Result<Body> parse(const net::Request& request, std::initializer_list<std::string_view> keys);
+  /// Absent and null read as empty. @error invalid_input: no text, or longer than 256 bytes
+  [[nodiscard]] Result<std::string> text(std::string_view key) const;
+  [[nodiscard]] Result<std::optional<UtcTime>> time(std::string_view key) const;
+
+ private:
+  Json object_;
+};
+
+}  // namespace tidewatt::api

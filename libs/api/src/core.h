@@ -1,0 +1,117 @@
+// What all handlers share.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "metrics.h"
+#include "tidewatt/api/access.h"
+#include "tidewatt/api/api.h"
+#include "tidewatt/carbon/visibility.h"
+#include "tidewatt/ledger/ledger.h"
+#include "tidewatt/net/http.h"
+
+namespace tidewatt::api {
+
+using Json = nlohmann::ordered_json;
+
+/// Task windows and teams as last read from the registry.
+struct Registry {
+  std::vector<ledger::TaskInfo> tasks;
+  ledger::TaskWindows windows;
+  [[nodiscard]] const ledger::TaskInfo* find(std::string_view cluster, std::string_view task_id) const;
+};
+
+struct Core {
+  ledger::Store& store;
+  ledger::Ledger& ledger;
+  const Clock& clock;
+  const ApiOptions options;
+  Access access;
+  RateLimiter limiter;
+  Metrics metrics;
+  std::function<net::ServerStats()> server_stats;
+
+  /// The registry, at most a second old.
+  Result<std::shared_ptr<const Registry>> registry();
+  void forget_registry();
+
+  std::mutex registry_mutex;
+  std::shared_ptr<const Registry> cached_registry;
+  SteadyTime registry_at{};
+};
+
+/// One authenticated request. `ids` are the path's decoded segments.
+struct Call {
+  const net::Request& request;
+  const Principal& principal;
+  std::vector<std::string> ids;
+
+  [[nodiscard]] bool is_tenant() const { return principal.role == Role::tenant; }
+  [[nodiscard]] std::string parameter(std::string_view name, std::string_view fallback = {}) const;
+  [[nodiscard]] std::string cluster() const { return parameter("cluster", "default"); }
+};
+
+using Handler = net::Response (*)(Core&, const Call&);
+
+// -- answers
+net::Response json_answer(int status, const Json& body);
+net::Response empty_answer(int status);
+/// One of the registered problems; see problem.cc for the list.
+net::Response problem_answer(std::string_view code, std::string_view detail);
+/// The problem that an Error is.
+net::Response problem_answer(const Error& error);
+
+// -- values as JSON: unknown is null
+Json number(std::optional<double> value);
+Json watts(std::optional<Watts> value);
+Json time(std::optional<UtcTime> value);
+Json seconds(Milliseconds value);
+double kwh(WideMicrojoules energy);
+/// covered / (covered + gap); null when neither is known
+Json coverage(Milliseconds covered, Milliseconds gap);
+std::optional<double> coverage_of(Milliseconds covered, Milliseconds gap);
+Json note(std::string_view code, std::string text, Json params = Json::object());
+
+// -- carbon by the visibility rule
+carbon::CarbonView carbon_view(const Core& core, const Call& call);
+Json factor_json(const carbon::Factor& factor);
+/// Adds carbon_kgco2e, emission_factor and the placeholder's note, or carbon_hidden_reason.
+void add_carbon(Json& answer, Json* notes, const Core& core, const Call& call,
+                std::optional<WideMicrojoules> energy);
+/// carbon_kgco2e alone, for rows of a list; nothing when hidden.
+void add_carbon_amount(Json& row, const Core& core, const Call& call, std::optional<WideMicrojoules> energy);
+
+// -- ranges
+struct TimeRange {
+  UtcRange asked;
+  UtcHour from;  ///< asked, snapped to whole hours
+  UtcHour to;
+  std::string text;  ///< "24h", or "custom"
+  [[nodiscard]] bool snapped() const { return start_of(from) != asked.begin || start_of(to) != asked.end; }
+};
+/// ?range=24h (ends now), or ?from=&to=.
+Result<TimeRange> time_range(const Call& call, UtcTime now);
+
+// -- pages
+struct Page {
+  std::size_t offset = 0;
+  std::size_t limit = 200;
+};
+Result<Page> page_of(const Call& call);
+/// null after the last page
+Json next_cursor(const Page& page, std::size_t total);
+
+#define API_TRY(declaration, expression)                                                                  \
+  auto TW_CONCAT(api_result_, __LINE__) = (expression);                                                   \
+  if (!TW_CONCAT(api_result_, __LINE__)) return problem_answer(TW_CONCAT(api_result_, __LINE__).error()); \
+  declaration = *std::move(TW_CONCAT(api_result_, __LINE__))
+
+}  // namespace tidewatt::api

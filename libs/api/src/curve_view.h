@@ -1,0 +1,66 @@
+// Curves for charts: down-sampled so that extremes survive, unknown left out and named as gaps.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core.h"
+#include "tidewatt/carbon/cpu_estimate.h"
+#include "tidewatt/ledger/curve.h"
+
+namespace tidewatt::api {
+
+struct CurveRequest {
+  UtcRange range;
+  std::size_t points = 2000;     ///< at most so many buckets a device
+  Milliseconds max_gap{60'000};  ///< longer silence is a gap
+  UtcTime now{};                 ///< what lies ahead isn't a gap
+  /// Only what these tasks held, while they held it; nullptr = everything.
+  const std::set<std::string>* held_by = nullptr;
+  bool with_sum = true;
+};
+
+struct CurveBucket {
+  UtcTime at{};                       ///< mean time of its samples
+  double mean = 0, min = 0, max = 0;  ///< watts
+  int known = 0, total = 0;  ///< of the sum: devices known of devices listed, the worst in the bucket
+};
+struct CurveSeries {
+  std::string node_id;
+  int index = 0;  ///< -1 = the sum of the domain's known devices
+  std::string domain;
+  std::string quality;  ///< measured | simulated | estimated | mixed
+  std::optional<Milliwatts> limit;
+  std::vector<CurveBucket> points;
+};
+struct CurveGap {
+  UtcRange range;
+  bool no_data = false;  ///< nothing came from the node; else the device was unknown
+  std::string key;       ///< the device, when it was unknown
+};
+struct NodeCurves {
+  Milliseconds bucket{0};  ///< 0 = every beat is a point
+  bool downsampled = false;
+  std::vector<CurveSeries> series;
+  std::vector<CurveGap> gaps;
+};
+
+/// @param points by time, inside the range
+NodeCurves node_curves(std::string_view node_id, const std::vector<ledger::CurvePoint>& points,
+                       const CurveRequest& request);
+
+struct CpuEstimate {
+  std::vector<CurveBucket> points;
+  bool any_utilisation = false;
+};
+/// Only for beats that `request.held_by` lets through.
+CpuEstimate cpu_estimate(const std::vector<ledger::CurvePoint>& points, const carbon::CpuPowerModel& model,
+                         const CurveRequest& request);
+
+std::string series_key(std::string_view node_id, std::string_view domain, int index);
+Json point_json(const CurveBucket& bucket, bool with_counts);
+
+}  // namespace tidewatt::api

@@ -1,0 +1,233 @@
+#include "energy_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tidewatt/metering/beat.h"
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::api {
+namespace {
+
+using ledger::WideMeasures;
+constexpr WideMicrojoules kNothing{};
+constexpr double kGoodCoverage = 0.99;
+
+void widen(std::optional<UtcTime>& first, std::optional<UtcTime>& last,
+           const std::optional<UtcTime>& other_first, const std::optional<UtcTime>& other_last) {
+  if (other_first && (!first || *other_first < *first)) first = other_first;
+  if (other_last && (!last || *other_last > *last)) last = other_last;
+}
+
+DomainTotal& domain_of(std::vector<DomainTotal>& domains, std::string_view domain, bool in_total) {
+  const auto place = std::find_if(domains.begin(), domains.end(), [&](const DomainTotal& known) {
+    return known.domain == domain && known.in_total == in_total;
+  });
+  if (place != domains.end()) return *place;
+  return domains.emplace_back(DomainTotal{std::string{domain}, in_total, {}});
+}
+
+/// Energies of all in-total domains; seconds of the one with the largest gap.
+WideMeasures sum_of(const std::vector<DomainTotal>& domains) {
+  WideMeasures sum;
+  const DomainTotal* worst = nullptr;
+  Milliseconds partial{0};
+  Milliseconds shared_time{0};
+  for (const auto& domain : domains) {
+    if (!domain.in_total) continue;
+    sum += domain.measures;
+    partial = std::max(partial, domain.measures.partial);
+    shared_time = std::max(shared_time, domain.measures.shared_time);
+    if (worst == nullptr || domain.measures.gap > worst->measures.gap ||
+        (domain.measures.gap == worst->measures.gap && domain.measures.covered > worst->measures.covered))
+      worst = &domain;
+  }
+  if (worst != nullptr) {
+    sum.covered = worst->measures.covered;
+    sum.gap = worst->measures.gap;
+    sum.partial = partial;
+    sum.shared_time = shared_time;
+  }
+  return sum;
+}
+
+std::string percent_cut(double share) {
+  // Cut, not rounded: 99.96 % must not read as 100 %.
+  return fmt::format("{:.1f}", std::floor(share * 1000.0) / 10.0);
+}
+
+void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
+  if (!totals.sum) {
+    notes.push_back(note("no_data", "no sample was booked in this range: the energy is unknown, not zero"));
+    return;
+  }
+  const WideMeasures& sum = *totals.sum;
+  if (const auto share = totals.coverage(); share && *share < kGoodCoverage)
+    notes.push_back(note(
+        "gap",
+        fmt::format("{} % of the time is covered, {} s are gaps: real energy is higher than shown",
+                    percent_cut(*share), sum.gap.count() / 1000),
+        Json{{"coverage_percent", std::floor(*share * 1000.0) / 10.0}, {"gap_seconds", seconds(sum.gap)}}));
+  if (sum.partial.count() > 0)
+    notes.push_back(note("partial",
+                         fmt::format("in {} s some known device was unknown or only partly sampled",
+                                     format_double(static_cast<double>(sum.partial.count()) / 1000.0)),
+                         Json{{"partial_seconds", seconds(sum.partial)}}));
+  if (sum.shared_time.count() > 0)
+    notes.push_back(note(
+        "shared_card", "part of it is an estimated share of cards that several tasks held (experimental)",
+        Json{{"shared_seconds", seconds(sum.shared_time)}, {"shared_energy_uj", sum.shared.to_string()}}));
+  if (sum.simulated > kNothing)
+    notes.push_back(note("simulated", "simulated power: no real energy was used",
+                         Json{{"simulated_uj", sum.simulated.to_string()}}));
+  if (sum.spread > kNothing)
+    notes.push_back(note("spread", "part of it bridges more than an hour and is spread evenly over the hours",
+                         Json{{"spread_uj", sum.spread.to_string()}}));
+  for (const auto& domain : totals.domains)
+    if (!domain.in_total && domain.domain == kDomainPlatform)
+      notes.push_back(note("platform_not_added",
+                           "the whole-machine meter contains the components and is not added to them",
+                           Json{{"energy_uj", domain.measures.energy.to_string()}}));
+  if (range != nullptr && range->snapped())
+    notes.push_back(note("total_hours", "totals are of whole UTC hours",
+                         Json{{"from", format_rfc3339_short(start_of(range->from))},
+                              {"to", format_rfc3339_short(start_of(range->to))}}));
+}
+
+}  // namespace
+
+bool is_component(std::string_view domain) {
+  return domain == kDomainGpu || domain == kDomainCpuPackage || domain == kDomainDram;
+}
+
+std::optional<WideMicrojoules> Totals::energy() const {
+  return sum ? std::optional{sum->energy} : std::nullopt;
+}
+std::optional<double> Totals::coverage() const {
+  return sum ? coverage_of(sum->covered, sum->gap) : std::nullopt;
+}
+bool Totals::in_total(std::string_view domain) const {
+  return std::any_of(domains.begin(), domains.end(),
+                     [&](const DomainTotal& known) { return known.in_total && known.domain == domain; });
+}
+
+Totals totals_of(std::span<const ledger::Account> accounts) {
+  const bool components = std::any_of(accounts.begin(), accounts.end(), [](const ledger::Account& account) {
+    return is_component(account.key.domain);
+  });
+  Totals totals;
+  for (const auto& account : accounts) {
+    const std::string& domain = account.key.domain;
+    const bool in_total = components ? is_component(domain) : domain == kDomainPlatform;
+    domain_of(totals.domains, domain, in_total).measures += account.totals;
+    if (in_total) totals.rows += account.rows;
+    if (in_total)
+      widen(totals.first_sample_at, totals.last_sample_at, account.first_sample_at, account.last_sample_at);
+  }
+  const bool any = std::any_of(totals.domains.begin(), totals.domains.end(),
+                               [](const DomainTotal& domain) { return domain.in_total; });
+  if (any) totals.sum = sum_of(totals.domains);
+  std::sort(totals.domains.begin(), totals.domains.end(),
+            [](const DomainTotal& a, const DomainTotal& b) { return a.domain < b.domain; });
+  return totals;
+}
+
+void add(Totals& sum, const Totals& other) {
+  if (other.sum) {
+    if (!sum.sum) sum.sum.emplace();
+    *sum.sum += *other.sum;
+  }
+  sum.rows += other.rows;
+  widen(sum.first_sample_at, sum.last_sample_at, other.first_sample_at, other.last_sample_at);
+  for (const auto& domain : other.domains)
+    domain_of(sum.domains, domain.domain, domain.in_total).measures += domain.measures;
+  std::sort(sum.domains.begin(), sum.domains.end(), [](const DomainTotal& a, const DomainTotal& b) {
+    return std::pair{std::string_view{a.domain}, !a.in_total} <
+           std::pair{std::string_view{b.domain}, !b.in_total};
+  });
+}
+
+std::map<SubjectKey, Totals> totals_by_subject(const std::vector<ledger::Account>& accounts) {
+  std::map<SubjectKey, std::vector<ledger::Account>> grouped;
+  for (const auto& account : accounts) grouped[{account.key.cluster, account.key.id}].push_back(account);
+  std::map<SubjectKey, Totals> totals;
+  for (const auto& [key, group] : grouped) totals.emplace(key, totals_of(group));
+  return totals;
+}
+
+std::pair<std::string, int> split_part(std::string_view part) {
+  const auto slash = part.rfind('/');
+  if (slash == std::string_view::npos) return {std::string{part}, 0};
+  const auto index = parse_int64(part.substr(slash + 1));
+  return {std::string{part.substr(0, slash)}, index ? static_cast<int>(*index) : 0};
+}
+
+Json amount_json(std::optional<WideMicrojoules> energy) {
+  return Json{{"energy_kwh", energy ? Json(kwh(*energy)) : Json(nullptr)},
+              {"energy_uj", energy ? Json(energy->to_string()) : Json(nullptr)}};
+}
+
+Json method_json(const WideMeasures& measures) {
+  const WideMicrojoules integrated = measures.energy - measures.counter;
+  return Json{{"counter_kwh", kwh(measures.counter)},
+              {"counter_uj", measures.counter.to_string()},
+              {"integrated_kwh", kwh(integrated)},
+              {"integrated_uj", integrated.to_string()}};
+}
+
+std::string_view quality_of(const WideMeasures& measures) {
+  if (measures.simulated == kNothing) return "measured";
+  return measures.simulated == measures.energy ? "simulated" : "mixed";
+}
+
+Json energy_json(const Core& core, const Call& call, const EnergySubject& subject, const TimeRange* range,
+                 const Totals& totals) {
+  const WideMeasures sum = totals.sum.value_or(WideMeasures{});
+  const auto energy = totals.energy();
+  Json answer{{"scope", subject.scope}, {"id", subject.id}, {"cluster", subject.cluster}};
+  answer["from"] =
+      range != nullptr ? Json(format_rfc3339_short(start_of(range->from))) : time(totals.first_sample_at);
+  answer["to"] =
+      range != nullptr ? Json(format_rfc3339_short(start_of(range->to))) : time(totals.last_sample_at);
+  answer.update(amount_json(energy));
+  answer["coverage"] = number(totals.coverage());
+  answer["covered_seconds"] = seconds(sum.covered);
+  answer["gap_seconds"] = seconds(sum.gap);
+  answer["partial_seconds"] = seconds(sum.partial);
+  answer["shared_seconds"] = seconds(sum.shared_time);
+  answer["attribution"] = !subject.attribution ? Json(nullptr)
+                          : totals.sum         ? Json(ledger::attribution_of(sum))
+                                               : Json("unknown");
+  answer["method"] = method_json(sum);
+  answer["quality"] = quality_of(sum);
+  answer["simulated_uj"] = sum.simulated.to_string();
+  answer["spread_uj"] = sum.spread.to_string();
+  answer["shared_energy_kwh"] = kwh(sum.shared);
+  answer["shared_energy_uj"] = sum.shared.to_string();
+  if (subject.unattributed) {
+    answer["unattributed_kwh"] = kwh(sum.unattributed);
+    answer["unattributed_uj"] = sum.unattributed.to_string();
+  }
+  answer["rows"] = totals.rows;
+  answer["first_sample_at"] = time(totals.first_sample_at);
+  answer["last_sample_at"] = time(totals.last_sample_at);
+  Json domains = Json::array();
+  for (const auto& domain : totals.domains) {
+    Json row{{"domain", domain.domain}};
+    row.update(amount_json(domain.measures.energy));
+    row["coverage"] = coverage(domain.measures.covered, domain.measures.gap);
+    row["gap_seconds"] = seconds(domain.measures.gap);
+    row["in_total"] = domain.in_total;
+    domains.push_back(std::move(row));
+  }
+  answer["domains"] = std::move(domains);
+  Json notes = Json::array();
+  add_notes(notes, range, totals);
+  add_carbon(answer, &notes, core, call, energy);
+  answer["notes"] = std::move(notes);
+  return answer;
+}
+
+}  // namespace tidewatt::api

@@ -1,0 +1,68 @@
+// Ledger rows as one total per node, task or cluster, and as the JSON that every energy answer shares.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core.h"
+#include "tidewatt/ledger/account.h"
+
+namespace tidewatt::api {
+
+struct DomainTotal {
+  std::string domain;
+  bool in_total = false;
+  ledger::WideMeasures measures;
+};
+
+/// What a subject used. Energies add up over the domains that are in the total. Seconds don't (an hour
+/// measured in two domains is one hour): they are those of the in-total domain with the largest gap, so a gap
+/// is never hidden by a neighbour.
+struct Totals {
+  std::optional<ledger::WideMeasures> sum;  ///< nullopt = no row in the total
+  std::int64_t rows = 0;
+  std::optional<UtcTime> first_sample_at;
+  std::optional<UtcTime> last_sample_at;
+  std::vector<DomainTotal> domains;  ///< by domain; one that is in the total of some nodes only stands twice
+
+  [[nodiscard]] std::optional<WideMicrojoules> energy() const;
+  [[nodiscard]] std::optional<double> coverage() const;
+  [[nodiscard]] bool in_total(std::string_view domain) const;
+};
+
+/// gpu, cpu_package and dram are parts of a node; their sum is its energy.
+bool is_component(std::string_view domain);
+
+/// Accounts of one subject (several parts of one domain are added). The whole-machine meter contains the
+/// components: it is the total only where no component has a row. Other domains (psys, board, ...) are
+/// listed, never added.
+Totals totals_of(std::span<const ledger::Account> accounts);
+/// Adds another subject's totals: energies and seconds alike (node-seconds).
+void add(Totals& sum, const Totals& other);
+
+using SubjectKey = std::pair<std::string, std::string>;  ///< cluster, id
+std::map<SubjectKey, Totals> totals_by_subject(const std::vector<ledger::Account>& accounts);
+
+/// "node/3" -> ("node", 3); node ids may hold slashes.
+std::pair<std::string, int> split_part(std::string_view part);
+
+struct EnergySubject {
+  std::string_view scope;
+  std::string_view id;
+  std::string_view cluster;
+  bool unattributed = false;  ///< say what no task took (nodes)
+  bool attribution = false;   ///< say how it was attributed (tasks)
+};
+/// The common Energy object.
+Json energy_json(const Core& core, const Call& call, const EnergySubject& subject, const TimeRange* range,
+                 const Totals& totals);
+Json amount_json(std::optional<WideMicrojoules> energy);
+Json method_json(const ledger::WideMeasures& measures);
+std::string_view quality_of(const ledger::WideMeasures& measures);
+
+}  // namespace tidewatt::api

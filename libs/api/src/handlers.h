@@ -1,0 +1,55 @@
+// One function a route; routes.cc says which.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core.h"
+#include "energy_view.h"
+
+namespace tidewatt::api {
+
+net::Response post_heartbeats(Core& core, const Call& call);
+
+net::Response list_nodes(Core& core, const Call& call);
+net::Response get_node(Core& core, const Call& call);
+net::Response get_node_energy(Core& core, const Call& call);
+net::Response get_node_power(Core& core, const Call& call);
+net::Response get_node_carbon_rate(Core& core, const Call& call);
+
+net::Response list_tasks(Core& core, const Call& call);
+net::Response post_task(Core& core, const Call& call);
+net::Response post_task_event(Core& core, const Call& call);
+net::Response get_task_energy(Core& core, const Call& call);
+net::Response get_task_power(Core& core, const Call& call);
+net::Response get_task_group_efficiency(Core& core, const Call& call);
+
+net::Response list_accounts(Core& core, const Call& call);
+net::Response export_energy(Core& core, const Call& call);
+net::Response get_dashboard(Core& core, const Call& call);
+net::Response list_sources(Core& core, const Call& call);
+net::Response list_factors(Core& core, const Call& call);
+
+net::Response get_session(Core& core, const Call& call);
+net::Response sign_in(Core& core, const Call& call);
+net::Response sign_out(Core& core, const Call& call);
+net::Response open_login_link(Core& core, const Call& call);
+net::Response list_tokens(Core& core, const Call& call);
+net::Response create_token(Core& core, const Call& call);
+net::Response revoke_token(Core& core, const Call& call);
+net::Response list_audit(Core& core, const Call& call);
+
+net::Response get_healthz(Core& core, const Call& call);
+net::Response get_readyz(Core& core, const Call& call);
+net::Response get_metrics(Core& core, const Call& call);
+net::Response get_openapi(Core& core, const Call& call);
+
+/// The session cookie's value, empty when there is none.
+std::string session_cookie(const net::Request& request);
+/// A tick of the stream as one caller may see it.
+Json tick_json(Core& core, const Principal& principal, const std::vector<ledger::NodeInfo>& nodes);
+/// What should worry somebody about these nodes.
+Json alerts_json(Core& core, const std::vector<ledger::NodeInfo>& nodes,
+                 const std::map<SubjectKey, Totals>& totals);
+
+}  // namespace tidewatt::api

@@ -1,0 +1,149 @@
+#include "metrics.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::api {
+namespace {
+
+void head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
+  fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+template <class Value>
+void line(std::string& out, std::string_view name, std::string_view labels, Value value) {
+  fmt::format_to(std::back_inserter(out), "{}{} {}\n", name, labels, value);
+}
+template <class Value>
+void single(std::string& out, std::string_view name, std::string_view type, std::string_view help,
+            Value value) {
+  head(out, name, type, help);
+  line(out, name, "", value);
+}
+
+/// Resident bytes by /proc/self/statm; nullopt elsewhere.
+std::optional<std::uint64_t> resident_bytes() {
+  std::ifstream statm{"/proc/self/statm"};
+  std::uint64_t size = 0;
+  std::uint64_t resident = 0;
+  if (!(statm >> size >> resident)) return std::nullopt;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+constexpr std::array<ledger::Note, 9> kNotes{
+    ledger::Note::stale,         ledger::Note::clock_jump,          ledger::Note::gap,
+    ledger::Note::counter_reset, ledger::Note::counter_implausible, ledger::Note::counter_frozen,
+    ledger::Note::partial,       ledger::Note::power_implausible,   ledger::Note::estimated_not_booked};
+
+void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounters& ledger) {
+  constexpr std::string_view kBeats = "tidewatt_beats_total";
+  head(out, kBeats, "counter", "Beats by how they were answered.");
+  line(out, kBeats, "{outcome=\"accepted\"}", ledger.accepted.load());
+  line(out, kBeats, "{outcome=\"duplicate\"}", ledger.duplicate.load());
+  line(out, kBeats, "{outcome=\"retry\"}", ledger.retry.load());
+  line(out, kBeats, "{outcome=\"rejected\"}", ledger.rejected.load());
+  line(out, kBeats, "{outcome=\"malformed\"}", metrics.beats_refused.load());
+  constexpr std::string_view kNotesTotal = "tidewatt_ledger_notes_total";
+  head(out, kNotesTotal, "counter", "Things the ledger noted while booking, by kind.");
+  for (const auto kind : kNotes)
+    line(out, kNotesTotal, fmt::format("{{kind=\"{}\"}}", ledger::to_string(kind)),
+         ledger.notes.at(static_cast<std::size_t>(kind)).load());
+  single(out, "tidewatt_ledger_conflicts_total", "counter",
+         "Bookings repeated because another server was first.", ledger.conflicts.load());
+  const std::scoped_lock lock{metrics.audit_mutex};
+  if (!metrics.audit) return;
+  constexpr std::string_view kDifference = "tidewatt_ledger_conservation_difference_microjoules";
+  head(out, kDifference, "gauge",
+       "Must read 0: node energies are the sums of devices, and of tasks and unattributed.");
+  line(out, kDifference, "{check=\"devices_minus_nodes\"}", metrics.audit->devices_minus_nodes.to_string());
+  line(out, kDifference, "{check=\"tasks_and_unattributed_minus_nodes\"}",
+       metrics.audit->tasks_and_unattributed_minus_nodes.to_string());
+}
+
+void write_http(std::string& out, Metrics& metrics, const std::optional<net::ServerStats>& server) {
+  constexpr std::string_view kAnswers = "tidewatt_http_answers_total";
+  head(out, kAnswers, "counter", "Answers by status class.");
+  for (std::size_t i = 2; i < metrics.answers.size(); ++i)
+    line(out, kAnswers, fmt::format("{{class=\"{}xx\"}}", i), metrics.answers.at(i).load());
+  metrics.ingest.write(out, "tidewatt_ingest_seconds", "Time to book one request of beats.");
+  metrics.requests.write(out, "tidewatt_http_request_seconds", "Time to answer one request.");
+  single(out, "tidewatt_stream_events_total", "counter", "Events sent to open streams.",
+         metrics.events_sent.load());
+  if (!server) return;
+  single(out, "tidewatt_http_requests_total", "counter", "Requests that reached a handler.",
+         server->requests);
+  single(out, "tidewatt_http_refused_busy_total", "counter",
+         "Requests answered 503 because the queue was full.", server->refused_busy);
+  single(out, "tidewatt_http_bad_requests_total", "counter", "Requests that broke a limit or the protocol.",
+         server->bad_requests);
+  single(out, "tidewatt_http_connections", "gauge", "Open connections.", server->connections);
+  single(out, "tidewatt_http_event_streams", "gauge", "Open event streams.", server->event_streams);
+}
+
+std::string label_value(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+void Histogram::observe(Seconds duration) {
+  std::size_t slot = 0;
+  while (slot < kBounds.size() && duration.value() > kBounds.at(slot)) ++slot;
+  counts_.at(slot).fetch_add(1, std::memory_order_relaxed);
+  sum_microseconds_.fetch_add(static_cast<std::uint64_t>(duration.value() * 1e6), std::memory_order_relaxed);
+}
+
+void Histogram::write(std::string& out, std::string_view name, std::string_view help) const {
+  head(out, name, "histogram", help);
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < kBounds.size(); ++i) {
+    count += counts_.at(i).load(std::memory_order_relaxed);
+    line(out, name, fmt::format("_bucket{{le=\"{}\"}}", format_double(kBounds.at(i))), count);
+  }
+  count += counts_.at(kBounds.size()).load(std::memory_order_relaxed);
+  line(out, name, "_bucket{le=\"+Inf\"}", count);
+  line(out, name, "_sum",
+       format_double(static_cast<double>(sum_microseconds_.load(std::memory_order_relaxed)) / 1e6));
+  line(out, name, "_count", count);
+}
+
+std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
+                         const std::optional<net::ServerStats>& server, std::string_view version,
+                         std::size_t nodes_live, std::size_t nodes_total) {
+  std::string out;
+  head(out, "tidewatt_build_info", "gauge", "The version that runs.");
+  line(out, "tidewatt_build_info", fmt::format("{{version=\"{}\"}}", label_value(version)), 1);
+  write_ledger(out, metrics, ledger);
+  write_http(out, metrics, server);
+  constexpr std::string_view kNodes = "tidewatt_nodes";
+  head(out, kNodes, "gauge", "Nodes by state.");
+  line(out, kNodes, "{state=\"live\"}", nodes_live);
+  line(out, kNodes, "{state=\"silent\"}", nodes_total - nodes_live);
+  if (const auto resident = resident_bytes())
+    single(out, "process_resident_memory_bytes", "gauge", "Resident memory.", *resident);
+  single(out, "process_cpu_seconds_total", "counter", "User and system CPU time.",
+         format_double(cpu_seconds()));
+  return out;
+}
+
+}  // namespace tidewatt::api

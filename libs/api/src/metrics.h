@@ -1,0 +1,45 @@
+// Counters of the API and the text that Prometheus reads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "tidewatt/ledger/ledger.h"
+#include "tidewatt/net/server.h"
+
+namespace tidewatt::api {
+
+/// Latencies in fixed buckets; lock-free.
+class Histogram {
+ public:
+  static constexpr std::array<double, 12> kBounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                                  0.05,   0.1,   0.25,   0.5,   1,    5};
+  void observe(Seconds duration);
+  void write(std::string& out, std::string_view name, std::string_view help) const;
+
+ private:
+  std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};
+  std::atomic<std::uint64_t> sum_microseconds_{0};
+};
+
+struct Metrics {
+  Histogram ingest;
+  Histogram requests;
+  std::array<std::atomic<std::uint64_t>, 6> answers{};  ///< by status class: [2] = 2xx
+  std::atomic<std::uint64_t> beats_refused{0};  ///< beats that were no beats (bad JSON inside a good body)
+  std::atomic<std::uint64_t> events_sent{0};
+
+  std::mutex audit_mutex;
+  std::optional<ledger::AuditDifference> audit;  ///< nullopt until the first audit
+};
+
+/// Prometheus text format 0.0.4.
+std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
+                         const std::optional<net::ServerStats>& server, std::string_view version,
+                         std::size_t nodes_live, std::size_t nodes_total);
+
+}  // namespace tidewatt::api

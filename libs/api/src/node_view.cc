@@ -1,0 +1,92 @@
+#include "node_view.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tidewatt::api {
+
+bool is_live(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after) {
+  return now - node.last_seen_at <= silent_after;
+}
+
+PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after) {
+  PowerNow result;
+  // A node that delivers an old backlog is alive, but what it drew an hour ago isn't what it draws now.
+  const bool fresh =
+      is_live(node, now, silent_after) && node.last_sample_at && now - *node.last_sample_at <= silent_after;
+  const auto known_power = [fresh](const DeviceSample& device) -> std::optional<Watts> {
+    if (!fresh || device.quality == Quality::estimated) return std::nullopt;
+    return device.power;
+  };
+  int platforms = 0;
+  int platforms_known = 0;
+  for (const auto& device : node.devices) {
+    const auto power = known_power(device);
+    if (device.domain == kDomainPlatform) {
+      ++platforms;
+      if (!power) continue;
+      ++platforms_known;
+      result.platform = result.platform.value_or(Watts{0}) + *power;
+    } else if (is_component(device.domain)) {
+      ++result.total;
+      if (!power) continue;
+      ++result.known;
+      result.power = result.power.value_or(Watts{0}) + *power;
+    }
+  }
+  if (result.total == 0 && platforms > 0) {
+    result.by_platform = true;
+    result.power = result.platform;
+    result.total = platforms;
+    result.known = platforms_known;
+  }
+  return result;
+}
+
+Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* totals, bool withheld) {
+  const auto now = core.clock.utc_now();
+  const auto silent_after = core.options.silent_after;
+  const PowerNow power = power_now(node, now, silent_after);
+  std::set<std::string> sources;
+  for (const auto& device : node.devices)
+    if (!device.source.empty()) sources.insert(device.source);
+  Json row{{"node_id", node.key.node_id},
+           {"cluster", node.key.cluster},
+           {"zone", node.zone},
+           {"region", node.region}};
+  row["state"] = is_live(node, now, silent_after) ? "live" : "silent";
+  row["last_seen_at"] = time(node.last_seen_at);
+  row["last_sample_at"] = time(node.last_sample_at);
+  row["silent_seconds"] = seconds(std::max(Milliseconds{0}, now - node.last_seen_at));
+  row["power_watts"] = withheld ? Json(nullptr) : watts(power.power);
+  row["power_boundary"] = power.by_platform ? "platform" : "components";
+  row["platform_power_watts"] = withheld ? Json(nullptr) : watts(power.platform);
+  row["devices_known"] = power.known;
+  row["devices_total"] = power.total;
+  row["sources"] = sources;
+  row.update(amount_json(totals != nullptr ? totals->energy() : std::nullopt));
+  row["coverage"] = totals != nullptr ? number(totals->coverage()) : Json(nullptr);
+  row["gap_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->gap) : Json(0);
+  row["simulated"] = node.simulated;
+  row["clock_offset_seconds"] =
+      node.clock_offset ? Json(static_cast<double>(node.clock_offset->count()) / 1000.0) : Json(nullptr);
+  row["agent_version"] = node.agent_version;
+  if (withheld) row["partial_view"] = true;
+  return row;
+}
+
+ClusterPower cluster_power(const std::vector<ledger::NodeInfo>& nodes, UtcTime now,
+                           Milliseconds silent_after) {
+  ClusterPower result;
+  for (const auto& node : nodes) {
+    (is_live(node, now, silent_after) ? result.live : result.silent) += 1;
+    const PowerNow power = power_now(node, now, silent_after);
+    result.known += power.known;
+    result.total += power.total;
+    if (power.total > 0) (power.by_platform ? result.platform : result.components) = true;
+    if (power.power) result.power = result.power.value_or(Watts{0}) + *power.power;
+  }
+  return result;
+}
+
+}  // namespace tidewatt::api

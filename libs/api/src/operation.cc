@@ -1,0 +1,48 @@
+// Health, metrics, the API's own document.
+#include <algorithm>
+
+#include "handlers.h"
+#include "node_view.h"
+#include "tidewatt/api/web_files.h"
+
+namespace tidewatt::api {
+namespace {
+
+net::Response text_answer(std::string body, std::string_view type) {
+  net::Response response;
+  response.headers["content-type"] = type;
+  response.body = std::move(body);
+  return response;
+}
+
+}  // namespace
+
+net::Response get_healthz(Core&, const Call&) { return text_answer("ok\n", "text/plain; charset=utf-8"); }
+
+net::Response get_readyz(Core& core, const Call&) {
+  if (const auto reachable = core.store.ping(); !reachable)
+    return problem_answer("unavailable", "the store can't be read: " + reachable.error().to_string());
+  return text_answer("ready\n", "text/plain; charset=utf-8");
+}
+
+net::Response get_metrics(Core& core, const Call&) {
+  std::size_t live = 0;
+  std::size_t total = 0;
+  if (const auto nodes = core.store.nodes()) {
+    total = nodes->size();
+    live = static_cast<std::size_t>(
+        std::count_if(nodes->begin(), nodes->end(), [&](const ledger::NodeInfo& node) {
+          return is_live(node, core.clock.utc_now(), core.options.silent_after);
+        }));
+  }
+  const auto server = core.server_stats ? std::optional{core.server_stats()} : std::nullopt;
+  return text_answer(
+      metrics_text(core.metrics, core.ledger.counters(), server, core.options.version, live, total),
+      "text/plain; version=0.0.4; charset=utf-8");
+}
+
+net::Response get_openapi(Core&, const Call&) {
+  return text_answer(std::string{openapi_document()}, "application/json");
+}
+
+}  // namespace tidewatt::api

@@ -1,0 +1,220 @@
+// Accounts, export, sources, factors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "energy_view.h"
+#include "handlers.h"
+#include "node_view.h"
+#include "tenant_view.h"
+
+namespace tidewatt::api {
+namespace {
+
+Result<ledger::Scope> scope_of(const Call& call) {
+  const std::string text = call.parameter("scope");
+  if (const auto scope = ledger::scope_from(text)) return *scope;
+  return fail(ErrorCode::invalid_input, fmt::format("scope={} is unknown", text),
+              "known: device, node, task, task_device");
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size() && !text.empty()) {
+    const auto comma = std::min(text.find(',', begin), text.size());
+    if (comma > begin) parts.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+/// One account stands for itself, whatever its domain.
+Totals lifetime(const ledger::Account& account) {
+  Totals totals;
+  totals.sum = account.totals;
+  totals.rows = 1;
+  totals.first_sample_at = account.first_sample_at;
+  totals.last_sample_at = account.last_sample_at;
+  totals.domains.push_back({account.key.domain, true, account.totals});
+  return totals;
+}
+
+/// Fields in double quotes where they need it; a leading = + - @ would be a formula to a spreadsheet.
+std::string csv_field(const std::string& text) {
+  const bool formula =
+      !text.empty() && std::string_view{"=+-@\t\r"}.find(text.front()) != std::string_view::npos;
+  if (!formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = formula ? "\"'" : "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string seconds_text(Milliseconds value) {
+  return fmt::format("{}.{:03}", value.count() / 1000, value.count() % 1000);
+}
+
+std::string to_csv(const std::vector<ledger::HourlyRow>& rows) {
+  std::string out =
+      "hour,cluster,scope,id,part,domain,energy_uj,counter_uj,shared_energy_uj,unattributed_uj,simulated_uj,"
+      "spread_uj,"
+      "covered_seconds,gap_seconds,partial_seconds,shared_seconds,samples\n";
+  for (const auto& row : rows) {
+    const auto& m = row.measures;
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                       format_rfc3339_short(start_of(row.hour)), csv_field(row.key.cluster),
+                       ledger::to_string(row.key.scope), csv_field(row.key.id), csv_field(row.key.part),
+                       csv_field(row.key.domain), m.energy.n, m.counter.n, m.shared.n, m.unattributed.n,
+                       m.simulated.n, m.spread.n, seconds_text(m.covered), seconds_text(m.gap),
+                       seconds_text(m.partial), seconds_text(m.shared_time), m.samples);
+  }
+  return out;
+}
+
+Json to_json(const ledger::HourlyRow& row) {
+  const auto& m = row.measures;
+  return Json{{"hour", format_rfc3339_short(start_of(row.hour))},
+              {"cluster", row.key.cluster},
+              {"scope", ledger::to_string(row.key.scope)},
+              {"id", row.key.id},
+              {"part", row.key.part},
+              {"domain", row.key.domain},
+              {"energy_uj", std::to_string(m.energy.n)},
+              {"counter_uj", std::to_string(m.counter.n)},
+              {"shared_energy_uj", std::to_string(m.shared.n)},
+              {"unattributed_uj", std::to_string(m.unattributed.n)},
+              {"simulated_uj", std::to_string(m.simulated.n)},
+              {"spread_uj", std::to_string(m.spread.n)},
+              {"covered_seconds", seconds(m.covered)},
+              {"gap_seconds", seconds(m.gap)},
+              {"partial_seconds", seconds(m.partial)},
+              {"shared_seconds", seconds(m.shared_time)},
+              {"samples", m.samples}};
+}
+
+/// The devices of one source on one node.
+struct SourceState {
+  int devices = 0;
+  int known = 0;
+  int estimated = 0;
+  bool power = false;
+  bool counter = false;
+  std::string why_not;
+};
+
+Json source_json(const std::string& name, const SourceState& state, const ledger::NodeInfo& node) {
+  Json row{{"source", name}, {"devices", state.devices}};
+  row["state"] = state.known > 0 ? "booked" : state.estimated > 0 ? "estimated" : "unknown";
+  row["gives"] = state.power && state.counter ? Json("power+counter")
+                 : state.power                ? Json("power")
+                 : state.counter              ? Json("counter")
+                                              : Json(nullptr);
+  row["last_read_at"] = state.known > 0 || state.estimated > 0 ? time(node.last_sample_at) : Json(nullptr);
+  row["why_not"] = state.why_not.empty() ? Json(nullptr) : Json(state.why_not);
+  return row;
+}
+
+}  // namespace
+
+net::Response list_accounts(Core& core, const Call& call) {
+  API_TRY(const auto scope, scope_of(call));
+  ledger::AccountFilter filter{scope, call.parameter("cluster"), split(call.parameter("ids")),
+                               call.parameter("domain")};
+  const bool of_tasks = scope == ledger::Scope::task || scope == ledger::Scope::task_device;
+  TenantView view;
+  if (call.is_tenant()) {
+    if (!of_tasks)
+      return problem_answer(
+          "forbidden", fmt::format("scope {} holds other teams' energy too (use scope=task or task_device)",
+                                   ledger::to_string(scope)));
+    API_TRY(view, tenant_view(core, call, nullptr));
+  }
+  API_TRY(const auto accounts, core.store.accounts(filter));
+  Json list = Json::array();
+  std::optional<WideMicrojoules> sum;
+  for (const auto& account : accounts) {
+    if (call.is_tenant() && !view.tasks.contains({account.key.cluster, account.key.id})) continue;
+    sum = sum.value_or(WideMicrojoules{}) + account.totals.energy;
+    Json row = energy_json(core, call,
+                           {ledger::to_string(scope), account.key.id, account.key.cluster,
+                            scope == ledger::Scope::node, of_tasks},
+                           nullptr, lifetime(account));
+    row["domain"] = account.key.domain;
+    if (!account.key.part.empty()) row["part"] = account.key.part;
+    list.push_back(std::move(row));
+  }
+  const auto rows = list.size();
+  return json_answer(
+      200,
+      Json{{"accounts", std::move(list)}, {"rows", rows}, {"sum", sum ? amount_json(sum) : Json(nullptr)}});
+}
+
+net::Response export_energy(Core& core, const Call& call) {
+  API_TRY(const auto range, time_range(call, core.clock.utc_now()));
+  ledger::AccountFilter filter;
+  filter.cluster = call.parameter("cluster");
+  if (!call.parameter("scope").empty()) {
+    API_TRY(filter.scope, scope_of(call));
+  }
+  const std::string format = call.parameter("format", "csv");
+  if (format != "csv" && format != "json")
+    return problem_answer("invalid_request", fmt::format("format={} is unknown (known: csv, json)", format));
+  API_TRY(const auto rows, core.store.hourly(filter, range.from, range.to));
+  if (format == "csv") {
+    net::Response response;
+    response.headers["content-type"] = "text/csv; charset=utf-8";
+    response.headers["content-disposition"] = "attachment; filename=\"tidewatt-energy.csv\"";
+    response.body = to_csv(rows);
+    return response;
+  }
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back(to_json(row));
+  return json_answer(200, Json{{"from", format_rfc3339_short(start_of(range.from))},
+                               {"to", format_rfc3339_short(start_of(range.to))},
+                               {"rows", std::move(list)}});
+}
+
+net::Response list_sources(Core& core, const Call&) {
+  API_TRY(const auto nodes, core.store.nodes());
+  Json list = Json::array();
+  for (const auto& node : nodes) {
+    std::map<std::string, SourceState> sources;
+    for (const auto& device : node.devices) {
+      SourceState& state = sources[device.source.empty() ? "unnamed" : device.source];
+      ++state.devices;
+      if (device.quality == Quality::estimated) {
+        ++state.estimated;
+        state.why_not = "estimates are shown apart and never booked";
+      } else if (device.power || device.energy_total) {
+        ++state.known;
+        state.power = state.power || device.power.has_value();
+        state.counter = state.counter || device.energy_total.has_value();
+      } else if (state.why_not.empty()) {
+        state.why_not = device.reason.empty() ? "gave no power in the last round" : device.reason;
+      }
+    }
+    Json rows = Json::array();
+    for (const auto& [name, state] : sources) rows.push_back(source_json(name, state, node));
+    list.push_back(
+        Json{{"node_id", node.key.node_id}, {"cluster", node.key.cluster}, {"sources", std::move(rows)}});
+  }
+  return json_answer(200, Json{{"nodes", std::move(list)}});
+}
+
+net::Response list_factors(Core& core, const Call& call) {
+  const auto view = carbon_view(core, call);
+  Json answer = Json::object();
+  if (view.visible)
+    answer["in_force"] = factor_json(core.options.factor.factor);
+  else
+    answer["carbon_hidden_reason"] = view.hidden_reason;
+  if (call.principal.role == Role::ops) answer["warnings"] = core.options.factor.warnings;
+  answer["catalogue"] = Json::array();
+  return json_answer(200, answer);
+}
+
+}  // namespace tidewatt::api

@@ -1,0 +1,58 @@
+// The emission factor in force: where its value and its source come from, and what must be said about it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tidewatt/units/quantity.h"
+
+namespace tidewatt::carbon {
+
+/// Factors as they are published: kilograms per kilowatt hour.
+using KilogramsPerKwh = Quantity<struct KilogramsPerKwhTag>;
+
+/// What the factor counts: carbon dioxide alone, or all greenhouse gases as its equivalent.
+enum class Gas { co2, co2e };
+std::string_view to_string(Gas gas);
+/// "kgCO2/kWh" or "kgCO2e/kWh": the unit follows the gas.
+std::string_view unit_of(Gas gas);
+
+/// An order of magnitude that no agency published: a factor for trying things out, never authoritative.
+inline constexpr KilogramsPerKwh kPlaceholder{0.55};
+/// Above this a value is refused: no grid emits that; it was probably meant in g/kWh.
+inline constexpr KilogramsPerKwh kLargestPlausible{5};
+
+struct Factor {
+  KilogramsPerKwh value = kPlaceholder;
+  Gas gas = Gas::co2e;
+  std::string source;       ///< never empty; says so itself when nobody stated one
+  bool configured = false;  ///< false: the placeholder
+  std::optional<int> year;  ///< the period it is for, where stated
+};
+
+/// What the operator gave. Texts are as they stand in the environment; blank counts as not given.
+struct FactorSettings {
+  std::optional<std::string> env_value;         ///< ENERGY_GRID_EMISSION_FACTOR
+  std::optional<std::string> env_source;        ///< ENERGY_GRID_EMISSION_SOURCE
+  std::optional<KilogramsPerKwh> config_value;  ///< energy.emission_factor_kgco2_per_kwh
+  std::string config_source;                    ///< energy.emission_source
+  Gas gas = Gas::co2e;
+  std::optional<int> year;
+};
+
+struct FactorInForce {
+  Factor factor;
+  std::vector<std::string> warnings;  ///< one line each: what is wrong and what to do
+};
+
+/// Environment, else configuration, else the placeholder. An invalid value (not a number, not above 0, above
+/// kLargestPlausible) is warned about and the next one is taken.
+FactorInForce factor_in_force(const FactorSettings& settings);
+
+/// The location-based carbon of an energy at this factor.
+GramsCo2 carbon_of(WattHours energy, const Factor& factor);
+GramsPerKwh intensity_of(const Factor& factor);
+
+}  // namespace tidewatt::carbon

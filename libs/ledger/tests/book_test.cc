@@ -1,0 +1,413 @@
+#include <gtest/gtest.h>
+
+#include "beats.h"
+
+namespace tidewatt::ledger {
+namespace {
+
+using namespace testing;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::int64_t kJoule = 1'000'000;
+
+TEST(Book, ThreeHundredWattsForAMinuteAreEighteenKilojoules) {
+  Books books;
+  for (int i = 0; i <= 3; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 300));
+  EXPECT_EQ(books.node("n1").energy.n, 18'000 * kJoule);
+  EXPECT_EQ(books.node("n1").covered, seconds{60});
+  EXPECT_EQ(books.node("n1").samples, 4);
+  EXPECT_EQ(books.node("n1").unattributed.n, 18'000 * kJoule);
+  EXPECT_EQ(books.of(Scope::device, "n1/0").energy.n, 18'000 * kJoule);
+}
+
+TEST(Book, FirstSampleIsABaselineWithoutEnergy) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 300, 5e6));
+  EXPECT_EQ(books.node("n1").energy.n, 0);
+  EXPECT_EQ(books.node("n1").covered, seconds{0});
+  EXPECT_EQ(books.node("n1").samples, 1);
+}
+
+TEST(Book, NodeThatNeverTellsItsPowerHasNoRow) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, {}));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, {}));
+  EXPECT_TRUE(books.accounts.empty());
+}
+
+TEST(Book, AReSentBeatIsADuplicateAndChangesNothing) {
+  Books books;
+  const auto first = BeatBuilder("n1", 1, 0).gpu(0, 200);
+  const auto second = BeatBuilder("n1", 2, 20).gpu(0, 200);
+  EXPECT_EQ(books.take(first), Verdict::accepted);
+  EXPECT_EQ(books.take(second), Verdict::accepted);
+  EXPECT_EQ(books.take(second), Verdict::duplicate);
+  EXPECT_EQ(books.take(first), Verdict::duplicate);
+  EXPECT_EQ(books.node("n1").energy.n, 4'000 * kJoule);
+}
+
+TEST(Book, LateBeatOlderThanTheCursorAddsNoEnergy) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 200));
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 200));
+  EXPECT_EQ(books.take(BeatBuilder("n1", 2, 20).gpu(0, 900)), Verdict::accepted);
+  EXPECT_EQ(books.node("n1").energy.n, 8'000 * kJoule);
+  EXPECT_EQ(books.notes.back(), Note::stale);
+}
+
+TEST(Book, TimeInsideABootRunsByTheMonotonicClock) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  auto jumped = BeatBuilder("n1", 2, 20).gpu(0, 100);
+  jumped.beat.sampled_at = kStart + hours{1};
+  books.take(jumped);
+  EXPECT_EQ(books.node("n1").covered, seconds{20});
+  EXPECT_EQ(books.node("n1").gap, seconds{0});
+  EXPECT_EQ(books.notes.at(0), Note::clock_jump);
+}
+
+Receipt at(Milliseconds since_start, Milliseconds mono, std::string run = "r1") {
+  return {kStart + since_start, mono, std::move(run)};
+}
+
+TEST(Book, FirstBeatOfABootAheadOfItsReceiptIsRejected) {
+  Books books;
+  EXPECT_EQ(books.take(BeatBuilder("n1", 1, 301).gpu(0, 100).beat, at(seconds{0}, seconds{0})),
+            Verdict::rejected);
+  EXPECT_EQ(books.take(BeatBuilder("n1", 1, 300).gpu(0, 100).beat, at(seconds{0}, seconds{0})),
+            Verdict::accepted);
+}
+
+TEST(Book, MonotonicClockRunningAheadOfTheReceiptsIsRejectedAndItsSeqMayComeAgain) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).beat, at(seconds{0}, seconds{0}));
+  auto wild = BeatBuilder("n1", 2, 600).gpu(0, 100);
+  EXPECT_EQ(books.take(wild.beat, at(seconds{20}, seconds{20})), Verdict::rejected);
+  EXPECT_EQ(books.take(wild.beat, at(seconds{600}, seconds{600})), Verdict::accepted);
+}
+
+TEST(Book, ServerClockSetBackAnHourRejectsNobody) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).beat, at(seconds{0}, seconds{0}));
+  EXPECT_EQ(books.take(BeatBuilder("n1", 2, 20).gpu(0, 100).beat, at(seconds{20} - hours{1}, seconds{20})),
+            Verdict::accepted);
+  EXPECT_EQ(books.node("n1").covered, seconds{20});
+}
+
+TEST(Book, SpoolWithHolesIsTakenWhenItComesAllAtOnce) {
+  Books books;
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 600).gpu(0, 100).beat,
+                         at(hours{2}, hours{2})),
+              Verdict::accepted);
+  EXPECT_EQ(books.node("n1").covered, seconds{300});
+  EXPECT_EQ(books.node("n1").gap, seconds{5 * 540});
+}
+
+TEST(Book, UnknownBetweenIsNeitherEnergyNorGap) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, {}));
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 100));
+  EXPECT_EQ(books.node("n1").energy.n, 4'000 * kJoule);
+  EXPECT_EQ(books.node("n1").gap, seconds{0});
+  EXPECT_EQ(books.node("n1").samples, 2);
+}
+
+TEST(Book, SecondsWithOneDeviceUnknownAreThePartialSecondsOfTheNode) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).gpu(1, 200));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100).gpu(1, {}));
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 100).gpu(1, 200));
+  EXPECT_EQ(books.of(Scope::device, "n1/1").energy.n, 8'000 * kJoule);
+  EXPECT_EQ(books.node("n1").energy.n, 12'000 * kJoule);
+  EXPECT_EQ(books.node("n1").covered, seconds{40});
+  EXPECT_EQ(books.node("n1").partial, seconds{20});
+}
+
+TEST(Book, DeviceThatFellOffTheBusIsUnknownNotGone) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).gpu(1, 200));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100));
+  EXPECT_EQ(books.node("n1").partial, seconds{20});
+}
+
+TEST(Book, AnotherAgentOfTheNodeDoesNotMakeThisOnesDevicesUnknown) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  auto other = BeatBuilder("n1", 1, 10).gpu(1, 50);
+  other.beat.agent_id = "other";
+  books.take(other);
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100));
+  EXPECT_EQ(books.node("n1").partial, seconds{0});
+  EXPECT_EQ(books.node("n1").covered, seconds{20});
+}
+
+TEST(Book, CardReplacedInItsSlotStartsAnewAndTheOldOneIsForgotten) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 50));
+  auto fresh = BeatBuilder("n1", 2, 20).gpu(0, 100, 70);
+  fresh.last().uuid = "GPU-new";
+  books.take(fresh);
+  EXPECT_EQ(books.node("n1").energy.n, 0);
+  EXPECT_EQ(books.cursors.begin()->second.devices.size(), 1U);
+}
+
+TEST(Book, UuidThatIsMissingOnceDoesNotCountTheCardTwice) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  auto nameless = BeatBuilder("n1", 2, 20).gpu(0, 100);
+  nameless.last().uuid.clear();
+  books.take(nameless);
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 100));
+  EXPECT_EQ(books.node("n1").energy.n, 4'000 * kJoule);
+}
+
+TEST(Book, DevicesAreJoinedByUuidWhenTheirIndexChanges) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 1000).gpu(1, 100, 9000));
+  auto swapped = BeatBuilder("n1", 2, 20).gpu(0, 100, 11'000).gpu(1, 100, 3'000);
+  swapped.beat.devices[0].uuid = "GPU-1";
+  swapped.beat.devices[1].uuid = "GPU-0";
+  books.take(swapped);
+  EXPECT_EQ(books.node("n1").counter.n, 4'000 * kJoule);
+}
+
+TEST(Book, CounterNeedsSameBootAndEpoch) {
+  for (const bool change_boot : {true, false}) {
+    Books books;
+    books.take(BeatBuilder("n1", 1, 0).gpu(0, 300, 1000));
+    auto next = BeatBuilder("n1", 2, 20).gpu(0, 300, 8000);
+    if (change_boot)
+      next.beat.boot_id = "b2";
+    else
+      next.last().counter_epoch = "d2";
+    books.take(next);
+    EXPECT_EQ(books.node("n1").counter.n, 0);
+    EXPECT_EQ(books.node("n1").energy.n, 6'000 * kJoule);
+  }
+}
+
+TEST(Book, JoulesIntegratedWhileTheCounterStoodStillAreNotCountedAgainWhenItJumps) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 1000));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, 1000));  // frozen: 2000 J by power
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 100, 1000));  // still: 2000 J by power
+  books.take(BeatBuilder("n1", 4, 60).gpu(0, 100, 7000));  // jumps by all of it: 2000 J by power
+  EXPECT_EQ(books.node("n1").energy.n, 6'000 * kJoule);
+  books.take(BeatBuilder("n1", 5, 80).gpu(0, 100, 9100));  // believed again
+  EXPECT_EQ(books.node("n1").energy.n, 8'100 * kJoule);
+  EXPECT_EQ(books.node("n1").counter.n, 2'100 * kJoule);
+}
+
+TEST(Book, EstimatedPowerIsDrawnButNotBooked) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    auto beat = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100);
+    beat.last().quality = Quality::estimated;
+    books.take(beat);
+  }
+  EXPECT_TRUE(books.accounts.empty());
+}
+
+TEST(Book, SimulatedEnergyIsKeptApart) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    auto beat = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100).gpu(1, 50);
+    beat.last().quality = Quality::simulated;
+    books.take(beat);
+  }
+  EXPECT_EQ(books.node("n1").energy.n, 3'000 * kJoule);
+  EXPECT_EQ(books.node("n1").simulated.n, 1'000 * kJoule);
+}
+
+TEST(Book, SecondsThatTheAgentDidNotSampleArePartialAndEnergyIsNotScaled) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  auto thin = BeatBuilder("n1", 2, 20).gpu(0, 100);
+  thin.last().power_covered = Seconds{17};
+  books.take(thin);
+  EXPECT_EQ(books.node("n1").partial, seconds{3});
+  EXPECT_EQ(books.node("n1").energy.n, 2'000 * kJoule);
+  auto enough = BeatBuilder("n1", 3, 40).gpu(0, 100);
+  enough.last().power_covered = Seconds{18};
+  books.take(enough);
+  EXPECT_EQ(books.node("n1").partial, seconds{3});
+}
+
+TEST(Book, DomainsOfANodeAreAccountsOfTheirOwn) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    auto beat = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100);
+    beat.gpu(0, 500);
+    beat.last().domain = "platform";
+    beat.last().uuid.clear();
+    books.take(beat);
+  }
+  EXPECT_EQ(books.of(Scope::node, "n1", "gpu").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.of(Scope::node, "n1", "platform").energy.n, 10'000 * kJoule);
+}
+
+TEST(Book, IntervalIsSplitOverUtcHoursProRata) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 3585).gpu(0, 100));
+  books.take(BeatBuilder("n1", 2, 3605).gpu(0, 100));
+  const auto hours_of_node = books.by_hour(Scope::node, &Measures::energy);
+  EXPECT_EQ(hours_of_node.at(hour_of(kStart)), 1'500 * kJoule);
+  EXPECT_EQ(hours_of_node.at(hour_of(kStart) + hours{1}), 500 * kJoule);
+}
+
+TEST(Book, BridgeOverAnHourIsMarkedAsSpread) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 300, 1000));
+  books.take(BeatBuilder("n1", 2, 10'800).gpu(0, 300, 1'081'000));
+  EXPECT_EQ(books.node("n1").spread.n, 1'080'000 * kJoule);
+  EXPECT_EQ(books.by_hour(Scope::node, &Measures::energy).size(),
+            4U);  // three full hours and the last sample's
+}
+
+TEST(Book, ClockFromTheSeventiesDoesNotMakeRowsForEveryHourSince) {
+  Books books;
+  auto first = BeatBuilder("n1", 1, 0).gpu(0, 300, 1000);
+  first.beat.sampled_at = UtcTime{};
+  books.take(first);
+  auto second = BeatBuilder("n1", 2, 20).gpu(0, 300, 2000);
+  second.beat.monotonic = *first.beat.monotonic + hours{24 * 365 * 50};
+  books.take(second);
+  EXPECT_LE(books.accounts.begin()->second.hours.size(), 900U);
+  EXPECT_EQ(books.node("n1").gap, hours{24 * 365 * 50} - minutes{1});
+  EXPECT_EQ(books.node("n1").counter.n, 0);
+}
+
+// -- tasks
+
+TEST(Tasks, NewHolderOwnsNothingBeforeItWasSeen) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, {}, {holder("t")}));
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 100, {}, {holder("t")}));
+  EXPECT_EQ(books.task("t").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.task("t").covered, seconds{20});
+  EXPECT_EQ(books.node("n1").unattributed.n, 2'000 * kJoule);
+}
+
+TEST(Tasks, ReturningHolderGetsNeitherEnergyNorGapForItsAbsence) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, {}, {holder("t")}));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, {}, {holder("t")}));
+  for (int i = 2; i < 362; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100));
+  books.take(BeatBuilder("n1", 400, 7240).gpu(0, 100, {}, {holder("t")}));
+  books.take(BeatBuilder("n1", 401, 7260).gpu(0, 100, {}, {holder("t")}));
+  EXPECT_EQ(books.task("t").energy.n, 4'000 * kJoule);
+  EXPECT_EQ(books.task("t").covered, seconds{40});
+  EXPECT_EQ(books.task("t").gap, seconds{0});
+}
+
+TEST(Tasks, TwoDevicesOfOneNodeCountItsSecondsOnce) {
+  Books books;
+  for (int i = 0; i < 3; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 100, {}, {holder("t")})
+                   .gpu(1, 50, {}, {holder("t")}));
+  EXPECT_EQ(books.task("t").covered, seconds{40});
+  EXPECT_EQ(books.task("t").samples, 3);
+  EXPECT_EQ(books.task("t").energy.n, 6'000 * kJoule);
+  EXPECT_EQ(books.of(Scope::task_device, "t", "gpu", "n1/1").energy.n, 2'000 * kJoule);
+}
+
+TEST(Tasks, DeviceThatWasUnknownForABeatDoesNotDoubleTheTasksSeconds) {
+  Books books;
+  const std::vector<Holder> t{holder("t")};
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, {}, t).gpu(1, 50, {}, t));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, {}, t).gpu(1, {}, {}, t));
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 100, {}, t).gpu(1, 50, {}, t));
+  EXPECT_EQ(books.task("t").covered, seconds{40});
+  EXPECT_EQ(books.task("t").partial, seconds{20});
+  EXPECT_EQ(books.task("t").energy.n, 6'000 * kJoule);
+}
+
+TEST(Tasks, InterleavedBeatsOfTwoNodesDoNotCutEachOthersInterval) {
+  Books books;
+  for (int i = 0; i < 5; ++i) {
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100, {}, {holder("t")}));
+    books.take(
+        BeatBuilder("n2", static_cast<std::uint64_t>(i + 1), i * 20 + 10).gpu(0, 200, {}, {holder("t")}));
+  }
+  EXPECT_EQ(books.task("t").energy.n, 24'000 * kJoule);
+  EXPECT_EQ(books.task("t").covered, seconds{160});
+}
+
+TEST(Tasks, QueuedAndFinishedHoldersGetNothing) {
+  Books books;
+  for (int i = 0; i < 2; ++i)
+    books.take(
+        BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+            .gpu(0, 100, {}, {holder("q", {}, HolderState::queued), holder("f", {}, HolderState::finished)}));
+  EXPECT_FALSE(books.has(Scope::task, "q"));
+  EXPECT_EQ(books.node("n1").unattributed.n, 2'000 * kJoule);
+}
+
+TEST(Tasks, RegistryCutsTheIntervalWhereTheTaskFinished) {
+  Books books;
+  books.windows["pod"] = {std::nullopt, kStart + seconds{30}};
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, {}, {holder("pod")}));
+  books.take(BeatBuilder("n1", 2, 60).gpu(0, 100));
+  EXPECT_EQ(books.task("pod").energy.n, 3'000 * kJoule);
+  EXPECT_EQ(books.task("pod").covered, seconds{30});
+  EXPECT_EQ(books.node("n1").unattributed.n, 3'000 * kJoule);
+}
+
+TEST(Tasks, RegistryCutsTheIntervalWhereTheTaskStarted) {
+  Books books;
+  books.windows["pod"] = {kStart + seconds{45}, std::nullopt};
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  books.take(BeatBuilder("n1", 2, 60).gpu(0, 100, {}, {holder("pod")}));
+  EXPECT_EQ(books.task("pod").energy.n, 1'500 * kJoule);
+}
+
+// -- shared devices
+
+TEST(Sharing, DeclaredSharesAreNormalised) {
+  Books books;
+  for (int i = 0; i < 2; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 300, {}, {holder("a", 0.3), holder("b", 0.6)}));
+  EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.task("a").shared.n, 2'000 * kJoule);
+  EXPECT_EQ(books.task("a").shared_time, seconds{20});
+  EXPECT_EQ(books.task("b").energy.n, 4'000 * kJoule);
+}
+
+TEST(Sharing, TaskLeftAloneAtTheEndHasSharedTheInterval) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, {}, {holder("a", 0.5), holder("b", 0.5)}));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, {}, {holder("a", 0.5)}));
+  EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.task("a").shared_time, seconds{20});
+}
+
+TEST(Sharing, SeveralProcessesOfOneTaskAreOneHolder) {
+  Books books;
+  for (int i = 0; i < 2; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 100, {}, {holder("a"), holder("a")}));
+  EXPECT_EQ(books.task("a").shared_time, seconds{0});
+  EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
+}
+
+TEST(Sharing, SleepingHolderWeighsNothingWhileAnotherIsAwake) {
+  Books books;
+  for (int i = 0; i < 2; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                   .gpu(0, 100, {}, {holder("a", 0.5), holder("b", 0.5, HolderState::sleeping)}));
+  EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.task("b").energy.n, 0);
+  EXPECT_EQ(books.task("b").shared_time, seconds{20});
+}
+
+}  // namespace
+}  // namespace tidewatt::ledger

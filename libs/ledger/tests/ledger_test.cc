@@ -1,0 +1,110 @@
+#include "tidewatt/ledger/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include "beats.h"
+#include "tidewatt/store/memory.h"
+#include "tidewatt/testing/faulty_store.h"
+
+namespace tidewatt::ledger {
+namespace {
+
+using namespace testing;
+
+class LedgerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Store> store = store::make_memory_store();
+  tidewatt::testing::FaultyStore faulty{*store};
+  Ledger ledger{faulty, Rules{}};
+
+  std::vector<std::string> book(const std::vector<Beat>& beats, Ledger& with) {
+    std::vector<ReceivedBeat> received;
+    for (const auto& beat : beats) received.push_back({&beat, {*beat.sampled_at, beat.monotonic, "r"}});
+    std::vector<std::string> outcomes;
+    for (const auto& result : with.book(received)) outcomes.emplace_back(to_string(result.outcome));
+    return outcomes;
+  }
+  std::vector<std::string> book(const std::vector<Beat>& beats) { return book(beats, ledger); }
+
+  std::string energy(const std::string& node) {
+    for (const auto& account : *store->accounts({Scope::node, "", {node}, ""}))
+      return account.totals.energy.to_string();
+    return "no row";
+  }
+};
+
+std::vector<Beat> minute(const std::string& node) {
+  std::vector<Beat> beats;
+  for (int i = 0; i <= 3; ++i)
+    beats.push_back(BeatBuilder(node, static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 300).beat);
+  return beats;
+}
+
+TEST_F(LedgerTest, BatchOfOneNodeIsBookedInOrder) {
+  EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "accepted"));
+  EXPECT_EQ(energy("n1"), "18000000000");
+}
+
+TEST_F(LedgerTest, DuplicateInsideABatchIsSeen) {
+  auto beats = minute("n1");
+  beats.push_back(beats[1]);
+  EXPECT_EQ(book(beats).back(), "duplicate");
+  EXPECT_EQ(energy("n1"), "18000000000");
+}
+
+TEST_F(LedgerTest, FailedBookingIsAnsweredRetryAndTheNodeIsAliveAllTheSame) {
+  faulty.accrue_fails = Error{ErrorCode::io, "disk full", "free some space"};
+  EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "retry"));
+  EXPECT_EQ(energy("n1"), "no row");
+  EXPECT_TRUE(*store->node({"default", "n1"}));
+  faulty.accrue_fails.reset();
+  EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "accepted"));
+  EXPECT_EQ(energy("n1"), "18000000000");
+}
+
+TEST_F(LedgerTest, UnreadableCursorIsRetryForThatNodesBeats) {
+  faulty.cursor_fails = Error{ErrorCode::unavailable, "busy", ""};
+  EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "retry"));
+}
+
+TEST_F(LedgerTest, WhoComesSecondReadsAgainAndDropsWhatIsCovered) {
+  // Another server books the same beats between our read and our write.
+  Ledger other(*store, Rules{});
+  faulty.before_accrue = [&] {
+    faulty.before_accrue = nullptr;
+    book(minute("n1"), other);
+  };
+  EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "duplicate"));
+  EXPECT_EQ(energy("n1"), "18000000000");
+  EXPECT_EQ(ledger.counters().conflicts.load(), 1U);
+}
+
+TEST_F(LedgerTest, OneNodesConflictDoesNotTouchItsNeighbours) {
+  Ledger other(*store, Rules{});
+  faulty.before_accrue = [&] {
+    faulty.before_accrue = nullptr;
+    book({minute("n1")[0]}, other);
+  };
+  auto beats = minute("n1");
+  for (const auto& beat : minute("n2")) beats.push_back(beat);
+  book(beats);
+  EXPECT_EQ(energy("n1"), "18000000000");
+  EXPECT_EQ(energy("n2"), "18000000000");
+}
+
+TEST_F(LedgerTest, AuditReadsZeroOverTasksDevicesAndNodes) {
+  for (const auto* node : {"n1", "n2"})
+    for (int i = 0; i < 4; ++i)
+      book({BeatBuilder(node, static_cast<std::uint64_t>(i + 1), i * 20)
+                .gpu(0, 333.333, {}, {holder("a", 0.3), holder("b", 0.3), holder("c", 0.3)})
+                .gpu(1, 100)
+                .beat});
+  const auto difference = audit(*store);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->devices_minus_nodes.to_string(), "0");
+  EXPECT_EQ(difference->tasks_and_unattributed_minus_nodes.to_string(), "0");
+  EXPECT_NE(energy("n1"), "0");
+}
+
+}  // namespace
+}  // namespace tidewatt::ledger

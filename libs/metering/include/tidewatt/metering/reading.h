@@ -1,0 +1,35 @@
+// What one look at one device gave: the common currency between sources and the interval accumulator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tidewatt/metering/beat.h"
+#include "tidewatt/units/quantity.h"
+#include "tidewatt/units/time.h"
+
+namespace tidewatt::metering {
+
+struct Reading {
+  std::string domain;  ///< "gpu", "cpu_package", "dram", "platform", "psys", "board", ...
+  int index = 0;
+  std::string uuid;  ///< identity across restarts and index changes; empty = the source has none
+  std::string vendor;
+  std::string model;
+  std::optional<Watts> power;          ///< since this device's previous reading; nullopt = unknown
+  std::optional<Joules> energy_total;  ///< cumulative, already unwrapped by its owner
+  std::string counter_epoch;
+  std::optional<Watts> power_limit;
+  std::optional<double> util;  ///< 0..1
+  std::optional<std::int64_t> memory_used_bytes;
+  std::optional<Health> health;
+  std::string source;
+  Quality quality = Quality::measured;
+  std::string reason;           ///< why power is unknown; empty when known
+  std::vector<Holder> holders;  ///< where the source knows them (sim, replay)
+  SteadyTime at{};
+};
+
+}  // namespace tidewatt::metering

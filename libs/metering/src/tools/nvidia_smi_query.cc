@@ -1,0 +1,146 @@
+// `nvidia-smi -q` as text and as XML. Power elements were renamed several times and the dtd's name doesn't
+// tell: known names are tried in order of preference inside the GPU's own power block. Memory and module
+// blocks are parts and wholes of other things and are left alone.
+#include <fmt/format.h>
+
+#include <pugixml.hpp>
+
+#include <map>
+
+#include "tidewatt/units/text.h"
+#include "tools/nvidia_smi.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+constexpr std::string_view kTool = "nvidia-smi";
+
+struct Gpu {
+  std::string bus_id;
+  std::string name;
+  std::string uuid;
+  bool has_block = false;
+  // Keys of the power block in lower case with '_' for blanks.
+  std::map<std::string, std::string, std::less<>> power;
+};
+
+bool is_power_block(std::string_view name) {
+  return name == "gpu_power_readings" || name == "power_readings";
+}
+
+ToolDevice device_of(const Gpu& gpu, std::int64_t index) {
+  ToolDevice device;
+  device.index = index;
+  device.name = gpu.name;
+  if (gpu.uuid.starts_with("GPU-")) device.uuid = gpu.uuid;
+  device.bus_id = gpu.bus_id;
+  for (const std::string_view key : {"current_power_limit", "power_limit", "enforced_power_limit"})
+    if (const auto found = gpu.power.find(key); found != gpu.power.end() && !device.power_limit)
+      set_limit(device, found->second);
+  std::vector<Candidate> candidates;
+  for (const std::string_view key :
+       {"instant_power_draw", "instantaneous_power_draw", "power_draw", "average_power_draw"})
+    if (const auto found = gpu.power.find(key); found != gpu.power.end())
+      candidates.push_back({found->second, key == "average_power_draw"});
+  set_power(device, candidates,
+            gpu.has_block ? "no known draw in the power block" : "no power block for this GPU");
+  if (const auto average = gpu.power.find("average_power_draw"); average != gpu.power.end()) {
+    ToolDevice judged;
+    judged.power_limit = device.power_limit;
+    set_power(judged, {{average->second}}, "");
+    device.average = judged.power;
+  }
+  return device;
+}
+
+Result<ToolReadings> readings_of(const std::vector<Gpu>& gpus) {
+  ToolReadings readings;
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    readings.devices.push_back(device_of(gpus[i], static_cast<std::int64_t>(i)));
+  add_up(readings);
+  return readings;
+}
+
+std::string key_of(std::string_view printed) {
+  auto key = lower(trim(printed));
+  for (auto& c : key)
+    if (c == ' ') c = '_';
+  return key;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
+  const auto lines = lines_of(text);
+  std::vector<Gpu> gpus;
+  bool in_power = false;
+  std::size_t block_indent = 0;
+  for (const auto line : lines) {
+    const auto content = trim(line);
+    if (content.empty()) continue;
+    const auto indent = line.find_first_not_of(' ');
+    const auto colon = line.find(" : ");
+    if (indent == 0) {
+      in_power = false;
+      // "GPU 00000000:3B:00.0" begins a card.
+      if (content.starts_with("GPU ") && contains(content.substr(4), ":") && colon == std::string_view::npos)
+        gpus.push_back({std::string{trim(content.substr(4))}, {}, {}, false, {}});
+      continue;
+    }
+    if (gpus.empty()) continue;
+    Gpu& gpu = gpus.back();
+    if (in_power && indent <= block_indent) in_power = false;
+    if (colon == std::string_view::npos) {
+      if (!in_power && is_power_block(key_of(content))) {
+        in_power = true;
+        gpu.has_block = true;
+        block_indent = indent;
+      }
+      continue;
+    }
+    const auto key = key_of(line.substr(0, colon));
+    const std::string value{trim(line.substr(colon + 3))};
+    if (in_power)
+      gpu.power.emplace(key, value);
+    else if (key == "product_name" && gpu.name.empty())
+      gpu.name = value;
+    else if (key == "gpu_uuid" && gpu.uuid.empty())
+      gpu.uuid = value;
+  }
+  if (gpus.empty())
+    return layout_error(kTool, lines.size(), "a line 'GPU <bus id>' for each card",
+                        lines.empty() ? "" : lines.back());
+  return readings_of(gpus);
+}
+
+Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
+  pugi::xml_document document;
+  const auto parsed =
+      document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!parsed) {
+    const auto upto = text.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(parsed.offset, 0)));
+    const auto line = 1 + static_cast<std::size_t>(std::count(upto.begin(), upto.end(), '\n'));
+    return layout_error(kTool, line, "well-formed XML", parsed.description());
+  }
+  const auto root = document.child("nvidia_smi_log");
+  if (!root)
+    return layout_error(kTool, 1, "the element <nvidia_smi_log>", document.document_element().name());
+  std::vector<Gpu> gpus;
+  for (const auto node : root.children("gpu")) {
+    Gpu gpu;
+    gpu.bus_id = node.attribute("id").value();
+    gpu.name = trim(node.child_value("product_name"));
+    gpu.uuid = trim(node.child_value("uuid"));
+    for (const auto block : node.children()) {
+      if (!is_power_block(block.name())) continue;
+      gpu.has_block = true;
+      for (const auto value : block.children()) gpu.power.emplace(value.name(), value.child_value());
+    }
+    gpus.push_back(std::move(gpu));
+  }
+  if (gpus.empty()) return layout_error(kTool, 1, "an element <gpu> for each card", root.name());
+  return readings_of(gpus);
+}
+
+}  // namespace tidewatt::metering::tools

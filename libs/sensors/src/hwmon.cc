@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "tidewatt/metering/plausibility.h"
+#include "tidewatt/sensors/sources.h"
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+constexpr std::string_view kRoot = "/sys/class/hwmon";
+constexpr Milliseconds kRediscover{60'000};
+constexpr double kWattsPerMicrowatt = 1e-6;
+constexpr std::size_t kSmall = 4096;
+
+struct Channel {
+  std::string chip_path;
+  std::string file;  ///< full path of the power file
+  std::string domain;
+  int index = 0;
+  std::string model;
+};
+
+// "power12_input" -> "power12".
+std::optional<std::string> channel_name(std::string_view file, std::string_view suffix) {
+  if (!file.starts_with("power") || !file.ends_with(suffix)) return std::nullopt;
+  auto stem = file.substr(0, file.size() - suffix.size());
+  if (!parse_uint64(stem.substr(5))) return std::nullopt;
+  return std::string{stem};
+}
+
+class Hwmon final : public Source {
+ public:
+  Hwmon(const FileSystem& files, const Clock& clock) : files_(files), clock_(clock) {}
+  [[nodiscard]] std::string name() const override { return "hwmon"; }
+
+  Result<std::vector<Reading>> read() override {
+    const auto now = clock_.mono_now();
+    if (channels_.empty() || now - discovered_at_ >= kRediscover) TW_TRY_STATUS(discover(now));
+    std::vector<Reading> readings;
+    readings.reserve(channels_.size());
+    for (const auto& channel : channels_) readings.push_back(read_channel(channel));
+    return readings;
+  }
+
+ private:
+  [[nodiscard]] std::string text(const std::string& path) const {
+    const auto content = files_.read_text(path, kSmall);
+    return content ? std::string{trim(*content)} : std::string{};
+  }
+
+  Status discover(SteadyTime now) {
+    const auto chips = files_.list(std::string{kRoot});
+    if (!chips) return fail(ErrorCode::not_found, fmt::format("no hwmon: {}", chips.error().message));
+    channels_.clear();
+    discovered_at_ = now;
+    int platforms = 0;
+    int boards = 0;
+    for (const auto& chip : *chips) {
+      const auto path = fmt::format("{}/{}", kRoot, chip);
+      const auto entries = files_.list(path);
+      if (!entries) continue;
+      const auto chip_name = text(path + "/name");
+      const bool is_platform = chip_name == "power_meter";
+      for (const auto& entry : *entries) {
+        auto channel = channel_name(entry, "_input");
+        if (!channel) {
+          channel = channel_name(entry, "_average");
+          // The instantaneous file of the same channel is preferred.
+          if (!channel || files_.exists(fmt::format("{}/{}_input", path, *channel))) continue;
+        }
+        const auto label = text(fmt::format("{}/{}_label", path, *channel));
+        channels_.push_back({path, fmt::format("{}/{}", path, entry),
+                             is_platform ? std::string{kDomainPlatform} : "board",
+                             is_platform ? platforms++ : boards++,
+                             label.empty() ? chip_name : fmt::format("{} {}", chip_name, label)});
+      }
+    }
+    if (channels_.empty())
+      return fail(ErrorCode::not_found, fmt::format("no hwmon power sensor: {} has no power*_input", kRoot));
+    return {};
+  }
+
+  [[nodiscard]] Reading read_channel(const Channel& channel) const {
+    Reading reading;
+    reading.domain = channel.domain;
+    reading.index = channel.index;
+    reading.model = channel.model;
+    reading.source = name();
+    // Reading a sensor of a sleeping device would wake it.
+    if (text(channel.chip_path + "/device/power/runtime_status") == "suspended") {
+      reading.at = clock_.mono_now();
+      reading.reason = "suspended";
+      return reading;
+    }
+    const auto content = files_.read_text(channel.file, kSmall);
+    reading.at = clock_.mono_now();
+    if (!content) {
+      reading.reason = content.error().message;
+      return reading;
+    }
+    const auto raw = parse_int64(trim(*content));
+    if (!raw || *raw < 0) {
+      reading.reason = fmt::format("{}: '{}' is no power", channel.file, trim(*content).substr(0, 40));
+      return reading;
+    }
+    auto judged =
+        metering::judge_raw_power(static_cast<std::uint64_t>(*raw), kWattsPerMicrowatt, std::nullopt);
+    reading.power = judged.power;
+    reading.reason = std::move(judged.reason);
+    return reading;
+  }
+
+  const FileSystem& files_;
+  const Clock& clock_;
+  std::vector<Channel> channels_;
+  SteadyTime discovered_at_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_hwmon(const FileSystem& files, const Clock& clock) {
+  return std::make_unique<Hwmon>(files, clock);
+}
+
+}  // namespace tidewatt::sensors

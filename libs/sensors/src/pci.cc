@@ -1,0 +1,50 @@
+#include "pci.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+constexpr std::string_view kRoot = "/sys/bus/pci/devices";
+constexpr std::size_t kSmall = 256;
+
+std::string text(const FileSystem& files, const std::string& path) {
+  const auto content = files.read_text(path, kSmall);
+  return content ? std::string{trim(*content)} : std::string{};
+}
+
+}  // namespace
+
+bool is_suspended(const FileSystem& files, const std::string& bus_id) {
+  return text(files, fmt::format("{}/{}/power/runtime_status", kRoot, bus_id)) == "suspended";
+}
+
+std::vector<PciGpu> nvidia_gpus(const FileSystem& files) {
+  std::vector<PciGpu> gpus;
+  const auto devices = files.list(std::string{kRoot});
+  if (!devices) return gpus;
+  for (const auto& device : *devices) {
+    const auto folder = fmt::format("{}/{}", kRoot, device);
+    if (text(files, folder + "/vendor") != "0x10de") continue;
+    if (!text(files, folder + "/class").starts_with("0x03")) continue;  // display and 3D controllers
+    gpus.push_back({device, is_suspended(files, device)});
+  }
+  return gpus;
+}
+
+std::string sysfs_bus_id(std::string_view printed) {
+  constexpr std::size_t kDomainDigits = 4;
+  std::string id{trim(printed)};
+  std::transform(id.begin(), id.end(), id.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  // Eight domain digits in the library's spelling, four in sysfs unless the domain needs more.
+  while (id.find(':') > kDomainDigits && id.find(':') != std::string::npos && id.front() == '0')
+    id.erase(0, 1);
+  return id;
+}
+
+}  // namespace tidewatt::sensors

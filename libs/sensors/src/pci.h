@@ -1,0 +1,23 @@
+// Which NVIDIA devices the PCI bus has and which of them sleep, without touching any of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tidewatt/base/file_system.h"
+
+namespace tidewatt::sensors {
+
+struct PciGpu {
+  std::string bus_id;  ///< "0000:3b:00.0"
+  bool suspended = false;
+};
+
+/// NVIDIA display controllers in the order of their addresses; empty where /sys/bus/pci isn't visible.
+std::vector<PciGpu> nvidia_gpus(const FileSystem& files);
+/// True when the kernel says that the device is in runtime suspend; false when it doesn't say.
+bool is_suspended(const FileSystem& files, const std::string& bus_id);
+/// "00000000:3B:00.0" -> "0000:3b:00.0": the spelling of sysfs.
+std::string sysfs_bus_id(std::string_view printed);
+
+}  // namespace tidewatt::sensors

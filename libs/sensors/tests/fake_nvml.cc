@@ -1,0 +1,90 @@
+// A management library with the real one's symbols and a state that tests set.
+#include "fake_nvml.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "../src/nvml_api.h"
+
+using namespace tidewatt::sensors::nvml;
+
+extern "C" {
+
+FakeNvml fake_nvml;
+
+static FakeCard& card(Device device) { return fake_nvml.cards[reinterpret_cast<std::uintptr_t>(device) - 1]; }
+
+int nvmlInit_v2() {
+  ++fake_nvml.inits;
+  return fake_nvml.init_code;
+}
+int nvmlShutdown() {
+  ++fake_nvml.shutdowns;
+  return 0;
+}
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = fake_nvml.count;
+  return 0;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
+  ++fake_nvml.cards[index].touched;
+  *device = reinterpret_cast<Device>(static_cast<std::uintptr_t>(index) + 1);
+  return 0;
+}
+int nvmlDeviceGetUUID(Device device, char* text, unsigned length) {
+  std::strncpy(text, card(device).uuid, length);
+  return 0;
+}
+int nvmlDeviceGetName(Device, char* text, unsigned length) {
+  std::strncpy(text, "Fake Card", length);
+  return 0;
+}
+int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci) {
+  std::strncpy(pci->bus_id, card(device).bus_id, sizeof pci->bus_id);
+  return 0;
+}
+int nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {
+  ++card(device).touched;
+  while (fake_nvml.hang) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  if (card(device).power_code == 0) *milliwatts = card(device).power_mw;
+  return card(device).power_code;
+}
+int nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* millijoules) {
+  if (card(device).energy_code == 0) *millijoules = card(device).energy_mj;
+  return card(device).energy_code;
+}
+int nvmlDeviceGetFieldValues(Device device, int count, FieldValue* fields) {
+  for (int i = 0; i < count; ++i) {
+    fields[i].status = fields[i].field_id == kFieldPowerInstant ? card(device).instant_code : kNotSupported;
+    fields[i].value_type = kUint;
+    fields[i].value.ui = card(device).instant_mw;  // written even when the status is an error: stale memory
+  }
+  return 0;
+}
+int nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned* milliwatts) {
+  *milliwatts = card(device).limit_mw;
+  return 0;
+}
+int nvmlDeviceGetUtilizationRates(Device, Utilization* util) {
+  util->gpu = 42;
+  util->memory = 7;
+  return fake_nvml.util_code;
+}
+int nvmlDeviceGetMemoryInfo(Device, Memory* memory) {
+  *memory = {1000, 400, 600};
+  return 0;
+}
+int nvmlDeviceGetTemperature(Device, int, unsigned* celsius) {
+  *celsius = 51;
+  return 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(Device, unsigned long long* reasons) {
+  *reasons = 4;
+  return 0;
+}
+const char* nvmlErrorString(int code) {
+  return code == kGpuIsLost ? "GPU is lost" : code == kNotSupported ? "Not Supported" : "Unknown Error";
+}
+
+}  // extern "C"

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include "tidewatt/sensors/sources.h"
+#include "tidewatt/testing/fake_file_system.h"
+#include "tidewatt/testing/fake_process.h"
+#include "tidewatt/testing/manual_clock.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+constexpr const char* kTwoCards =
+    "index, uuid, name, pci.bus_id, power.draw.instant [W], power.draw [W], power.limit [W], utilization.gpu "
+    "[%], "
+    "memory.used [MiB], temperature.gpu\n"
+    "0, GPU-aa, Card, 00000000:3B:00.0, 301.50 W, 299.00 W, 700.00 W, 97 %, 2 MiB, 55\n"
+    "1, GPU-bb, Card, 00000000:5E:00.0, [N/A], [N/A], 700.00 W, [N/A], 1 MiB, [N/A]\n";
+
+class NvidiaSmi : public ::testing::Test {
+ protected:
+  void card(const std::string& bus_id, const std::string& status) {
+    const auto folder = "/sys/bus/pci/devices/" + bus_id;
+    files.files[folder + "/vendor"] = "0x10de\n";
+    files.files[folder + "/class"] = "0x030200\n";
+    files.files[folder + "/power/runtime_status"] = status + "\n";
+  }
+  void answer(int exit_code, std::string out) {
+    processes.answers.insert_or_assign("nvidia-smi", ProcessOutput{exit_code, std::move(out), ""});
+  }
+
+  testing::FakeFileSystem files;
+  testing::FakeProcessRunner processes;
+  testing::ManualClock clock{UtcTime{Milliseconds{1'700'000'000'000}}};
+  std::unique_ptr<Source> source = make_nvidia_smi(files, processes, clock);
+};
+
+TEST_F(NvidiaSmi, ReadsEachCardWithItsUuidAndUnknownStaysUnknown) {
+  answer(0, kTwoCards);
+  const auto readings = source->read();
+  ASSERT_TRUE(readings);
+  ASSERT_EQ(readings->size(), 2U);
+  EXPECT_DOUBLE_EQ(readings->at(0).power->value(), 301.5);
+  EXPECT_EQ(readings->at(0).uuid, "GPU-aa");
+  EXPECT_DOUBLE_EQ(*readings->at(0).util, 0.97);
+  EXPECT_EQ(*readings->at(0).memory_used_bytes, 2 * 1024 * 1024);
+  EXPECT_FALSE(readings->at(1).power);
+  EXPECT_FALSE(readings->at(1).util);
+  EXPECT_EQ(readings->at(1).reason, "tool_prints_[N/A]");
+}
+
+TEST_F(NvidiaSmi, AfterFailuresItIsAskedLessAndLessOften) {
+  processes.answers.insert_or_assign("nvidia-smi",
+                                     fail(ErrorCode::timed_out, "nvidia-smi: no answer in 5 s"));
+  int looks = 0;
+  for (; looks < 600; ++looks) {
+    EXPECT_FALSE(source->read());
+    clock.advance(Milliseconds{1000});
+  }
+  // At 0, 5, 15, 35, 75, 155, 315 s.
+  EXPECT_EQ(processes.asked.size(), 7U);
+  EXPECT_EQ(source->read().error().message, "nvidia-smi: no answer in 5 s (next try in 16 s)");
+}
+
+TEST_F(NvidiaSmi, ASuccessEndsTheBackOff) {
+  processes.answers.insert_or_assign("nvidia-smi",
+                                     fail(ErrorCode::timed_out, "nvidia-smi: no answer in 5 s"));
+  source->read();
+  clock.advance(Milliseconds{5000});
+  answer(0, kTwoCards);
+  EXPECT_TRUE(source->read());
+  EXPECT_TRUE(source->read());
+}
+
+TEST_F(NvidiaSmi, AnOldDriverIsAskedWithoutTheInstantField) {
+  answer(2, "Field \"power.draw.instant\" is not a valid field to query.\n");
+  source->read();
+  ASSERT_EQ(processes.asked.size(), 2U);
+  EXPECT_EQ(processes.asked[1][1].find("power.draw.instant"), std::string::npos);
+}
+
+TEST_F(NvidiaSmi, ADriverErrorMakesTheNodesGpusUnknown) {
+  answer(9, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n");
+  const auto readings = source->read();
+  ASSERT_FALSE(readings);
+  EXPECT_NE(readings.error().message.find("couldn't communicate"), std::string::npos);
+}
+
+TEST_F(NvidiaSmi, SleepingCardsAreNotWokenAndKeepTheirIdentity) {
+  card("0000:3b:00.0", "active");
+  card("0000:5e:00.0", "active");
+  answer(0, kTwoCards);
+  source->read();
+  card("0000:3b:00.0", "suspended");
+  card("0000:5e:00.0", "suspended");
+  const auto readings = source->read();
+  EXPECT_EQ(processes.asked.size(), 1U);
+  ASSERT_TRUE(readings);
+  EXPECT_EQ(readings->at(0).uuid, "GPU-aa");
+  EXPECT_EQ(readings->at(1).uuid, "GPU-bb");
+  EXPECT_FALSE(readings->at(0).power);
+}
+
+}  // namespace
+}  // namespace tidewatt::sensors

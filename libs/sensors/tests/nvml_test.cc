@@ -1,0 +1,210 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "fake_nvml.h"
+#include "tidewatt/sensors/sources.h"
+#include "tidewatt/testing/fake_file_system.h"
+#include "tidewatt/testing/manual_clock.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+constexpr int kNotSupported = 3;
+constexpr int kGpuIsLost = 15;
+
+class Nvml : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    handle_ = ::dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(handle_, nullptr) << ::dlerror();
+    fake = static_cast<FakeNvml*>(::dlsym(handle_, "fake_nvml"));
+    fake->count = 2;
+    fake->init_code = fake->util_code = fake->inits = fake->shutdowns = 0;
+    fake->hang = false;
+    fake->cards[0] = {"GPU-aa", "00000000:3B:00.0", 0, 0, 0, 300'000, 310'000, 700'000, 5'000'000, 0};
+    fake->cards[1] = {"GPU-bb", "00000000:5E:00.0", 0, 0, 0, 200'000, 210'000, 700'000, 9'000'000, 0};
+    open();
+  }
+  void TearDown() override {
+    fake->hang = false;
+    source.reset();
+    ::dlclose(handle_);
+  }
+  void open(Milliseconds deadline = Milliseconds{30'000}) {
+    source = make_nvml(files, clock, {FAKE_NVML, deadline});
+  }
+  std::vector<Reading> read() {
+    auto readings = source->read();
+    EXPECT_TRUE(readings) << readings.error().to_string();
+    return readings ? *std::move(readings) : std::vector<Reading>{};
+  }
+  void on_bus(const std::string& bus_id, const std::string& status) {
+    const auto folder = "/sys/bus/pci/devices/" + bus_id;
+    files->files[folder + "/vendor"] = "0x10de\n";
+    files->files[folder + "/class"] = "0x030200\n";
+    files->files[folder + "/power/runtime_status"] = status + "\n";
+  }
+
+  void* handle_ = nullptr;
+  FakeNvml* fake = nullptr;
+  std::shared_ptr<testing::FakeFileSystem> files = std::make_shared<testing::FakeFileSystem>();
+  std::shared_ptr<testing::ManualClock> clock =
+      std::make_shared<testing::ManualClock>(UtcTime{Milliseconds{1'700'000'000'000}});
+  std::unique_ptr<Source> source;
+};
+
+TEST_F(Nvml, ReadsInstantPowerCounterAndTheRest) {
+  const auto r = read();
+  ASSERT_EQ(r.size(), 2U);
+  EXPECT_DOUBLE_EQ(r[0].power->value(), 310);
+  EXPECT_DOUBLE_EQ(r[0].energy_total->value(), 5000) << "the counter is in millijoules";
+  EXPECT_DOUBLE_EQ(r[0].power_limit->value(), 700);
+  EXPECT_DOUBLE_EQ(*r[0].util, 0.42);
+  EXPECT_EQ(*r[0].memory_used_bytes, 600);
+  EXPECT_DOUBLE_EQ(*r[0].health->temperature_c, 51);
+  EXPECT_EQ(*r[0].health->throttle_reasons, 4U);
+  EXPECT_EQ(r[0].uuid, "GPU-aa");
+  EXPECT_EQ(r[1].uuid, "GPU-bb");
+}
+
+TEST_F(Nvml, AFieldWithAnErrorOfItsOwnIsNotBelievedThoughTheCallSucceeded) {
+  fake->cards[0].instant_code = kNotSupported;
+  fake->cards[0].instant_mw = 123'000;
+  EXPECT_DOUBLE_EQ(read()[0].power->value(), 300);
+}
+
+TEST_F(Nvml, ABlankInstantValueFallsBackToThePlainCall) {
+  fake->cards[0].instant_mw = 0xFFFFFFFFU;
+  EXPECT_DOUBLE_EQ(read()[0].power->value(), 300);
+}
+
+TEST_F(Nvml, AnUnsupportedFieldIsUnknownAndTheOthersStay) {
+  fake->cards[0].instant_code = fake->cards[0].power_code = kNotSupported;
+  fake->util_code = kNotSupported;
+  const auto r = read();
+  EXPECT_FALSE(r[0].power);
+  EXPECT_EQ(r[0].reason, "Not Supported (NVML 3)");
+  EXPECT_FALSE(r[0].util);
+  EXPECT_DOUBLE_EQ(r[0].energy_total->value(), 5000);
+  EXPECT_DOUBLE_EQ(r[1].power->value(), 210);
+}
+
+TEST_F(Nvml, BlankValuesAreUnknown) {
+  fake->cards[0].instant_mw = fake->cards[0].power_mw = fake->cards[0].limit_mw = 0xFFFFFFFFU;
+  fake->cards[0].energy_mj = ~0ULL;
+  const auto r = read();
+  EXPECT_FALSE(r[0].power || r[0].power_limit || r[0].energy_total);
+  EXPECT_EQ(r[0].reason, "sentinel: 0xffffffff");
+}
+
+TEST_F(Nvml, ZeroWattsOfAWholeCardAreUnknown) {
+  fake->cards[0].instant_mw = fake->cards[0].power_mw = 0;
+  EXPECT_EQ(read()[0].reason, "printed_zero_implausible");
+}
+
+TEST_F(Nvml, ALostGpuIsUnknownAndTakesNoOtherAlong) {
+  read();
+  fake->cards[0].instant_code = fake->cards[0].power_code = fake->cards[0].energy_code = kGpuIsLost;
+  fake->count = 1;  // some drivers no longer count it
+  for (int look = 0; look < 2; ++look) {
+    const auto r = read();
+    ASSERT_EQ(r.size(), 2U);
+    EXPECT_FALSE(r[0].power);
+    EXPECT_EQ(r[0].reason, "GPU is lost (NVML 15)");
+    EXPECT_DOUBLE_EQ(r[1].power->value(), 210);
+  }
+}
+
+TEST_F(Nvml, ACounterThatDecreasesBeginsAnEpoch) {
+  const auto before = read()[0].counter_epoch;
+  fake->cards[0].energy_mj = 6'000'000;
+  EXPECT_EQ(read()[0].counter_epoch, before);
+  fake->cards[0].energy_mj = 1'000;
+  EXPECT_NE(read()[0].counter_epoch, before);
+}
+
+TEST_F(Nvml, ASuspendedGpuIsNotTouched) {
+  on_bus("0000:3b:00.0", "suspended");
+  on_bus("0000:5e:00.0", "active");
+  const auto r = read();
+  EXPECT_EQ(fake->cards[0].touched, 0);
+  EXPECT_EQ(r[0].reason, "suspended: not woken to be measured");
+  EXPECT_DOUBLE_EQ(r[1].power->value(), 210);
+  on_bus("0000:3b:00.0", "active");
+  EXPECT_DOUBLE_EQ(read()[0].power->value(), 310);
+}
+
+TEST_F(Nvml, WithEveryGpuAsleepTheLibraryIsNotEvenStarted) {
+  on_bus("0000:3b:00.0", "suspended");
+  EXPECT_FALSE(read()[0].power);
+  EXPECT_EQ(fake->inits, 0);
+}
+
+TEST_F(Nvml, AMissingLibraryIsNotFound) {
+  const auto readings = make_nvml(files, clock, {"/nowhere/libnvidia-ml.so.1"})->read();
+  ASSERT_FALSE(readings);
+  EXPECT_EQ(readings.error().code, ErrorCode::not_found);
+}
+
+TEST_F(Nvml, AMissingDriverIsRetriedAfterAPauseOnly) {
+  fake->init_code = 9;
+  EXPECT_EQ(source->read().error().code, ErrorCode::unavailable);
+  EXPECT_EQ(source->read().error().code, ErrorCode::unavailable);
+  EXPECT_EQ(fake->inits, 1);
+  fake->init_code = 0;
+  clock->advance(Milliseconds{10'000});
+  EXPECT_EQ(read().size(), 2U);
+}
+
+TEST_F(Nvml, AHangCostsTheDeadlineOnceAndEndsByItself) {
+  open(Milliseconds{20});
+  fake->cards[0].instant_code = kNotSupported;
+  fake->hang = true;
+  EXPECT_EQ(source->read().error().code, ErrorCode::timed_out);
+  for (int look = 0; look < 1000; ++look) {
+    const auto again = source->read();
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().message, "nvml: still no answer; its devices are unknown until it returns");
+  }
+  EXPECT_EQ(fake->cards[0].touched, 2) << "one handle, one power call: nothing queued up";
+  fake->hang = false;
+  while (!source->read()) std::this_thread::yield();
+}
+
+TEST(Guarded, AThreadThatStillHangsIsLeftBehind) {
+  struct Stuck final : Source {
+    explicit Stuck(std::shared_future<void> until) : until_(std::move(until)) {}
+    [[nodiscard]] std::string name() const override { return "stuck"; }
+    Result<std::vector<Reading>> read() override {
+      until_.wait();
+      return std::vector<Reading>{};
+    }
+    std::shared_future<void> until_;
+  };
+  std::promise<void> release;
+  auto source = make_guarded(
+      "stuck",
+      [until = release.get_future().share()]() -> std::unique_ptr<Source> {
+        return std::make_unique<Stuck>(until);
+      },
+      Milliseconds{5});
+  EXPECT_EQ(source->read().error().code, ErrorCode::timed_out);
+  source.reset();  // must return
+  release.set_value();
+}
+
+TEST(Guarded, AnExceptionInsideIsAnErrorOfThisSource) {
+  struct Broken final : Source {
+    [[nodiscard]] std::string name() const override { return "broken"; }
+    Result<std::vector<Reading>> read() override { throw std::runtime_error{"bad"}; }
+  };
+  auto source = make_guarded(
+      "broken", []() -> std::unique_ptr<Source> { return std::make_unique<Broken>(); }, Milliseconds{30'000});
+  EXPECT_EQ(source->read().error().message, "broken: bad");
+}
+
+}  // namespace
+}  // namespace tidewatt::sensors

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include "tidewatt/sensors/sources.h"
+#include "tidewatt/testing/fake_file_system.h"
+#include "tidewatt/testing/manual_clock.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+constexpr const char* kRange = "262143328850\n";
+
+class Rapl : public ::testing::Test {
+ protected:
+  void zone(const std::string& id, const std::string& name, std::uint64_t uj) {
+    files.files["/sys/class/powercap/" + id + "/name"] = name + "\n";
+    files.files["/sys/class/powercap/" + id + "/max_energy_range_uj"] = kRange;
+    set(id, uj);
+  }
+  void set(const std::string& id, std::uint64_t uj) {
+    files.files["/sys/class/powercap/" + id + "/energy_uj"] = std::to_string(uj) + "\n";
+  }
+  static const Reading* find(const std::vector<Reading>& readings, const std::string& domain, int index) {
+    for (const auto& r : readings)
+      if (r.domain == domain && r.index == index) return &r;
+    return nullptr;
+  }
+
+  testing::FakeFileSystem files;
+  testing::ManualClock clock{UtcTime{Milliseconds{1'700'000'000'000}}};
+  std::unique_ptr<Source> source = make_rapl(files, clock);
+};
+
+TEST_F(Rapl, FirstLookHasNoPowerTheSecondHasEnergyOverTime) {
+  zone("intel-rapl:0", "package-0", 5'000'000);
+  const auto first = source->read();
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->at(0).power);
+  EXPECT_EQ(first->at(0).reason, "counter_baseline");
+  clock.advance(Milliseconds{2000});
+  set("intel-rapl:0", 245'000'000);
+  const auto second = source->read();
+  EXPECT_DOUBLE_EQ(second->at(0).power->value(), 120);
+  EXPECT_DOUBLE_EQ(second->at(0).energy_total->value(), 240);
+  EXPECT_EQ(second->at(0).counter_epoch, first->at(0).counter_epoch);
+}
+
+TEST_F(Rapl, TheMmioMirrorOfAPackageIsDropped) {
+  zone("intel-rapl-mmio:0", "package-0", 1);
+  zone("intel-rapl:0", "package-0", 1);
+  EXPECT_EQ(source->read()->size(), 1U);
+}
+
+TEST_F(Rapl, AnMmioZoneWithoutAnOriginalIsRead) {
+  zone("intel-rapl-mmio:0", "package-0", 1);
+  EXPECT_EQ(source->read()->size(), 1U);
+}
+
+TEST_F(Rapl, CoreAndUncoreAreInsideThePackageAndNotReported) {
+  zone("intel-rapl:0", "package-0", 1);
+  zone("intel-rapl:0:0", "core", 1);
+  zone("intel-rapl:0:1", "uncore", 1);
+  zone("intel-rapl:0:2", "dram", 1);
+  zone("intel-rapl:1", "psys", 1);
+  const auto readings = source->read();
+  EXPECT_EQ(readings->size(), 3U);
+  EXPECT_NE(find(*readings, "cpu_package", 0), nullptr);
+  EXPECT_NE(find(*readings, "dram", 0), nullptr);
+  EXPECT_NE(find(*readings, "psys", 0), nullptr);
+}
+
+TEST_F(Rapl, PackagesAreNumberedByNameNotByZone) {
+  zone("intel-rapl:0", "package-1", 1);
+  zone("intel-rapl:0:0", "dram", 1);
+  zone("intel-rapl:1", "package-0", 1);
+  zone("intel-rapl:a", "package-10", 1);
+  const auto readings = source->read();
+  EXPECT_NE(find(*readings, "cpu_package", 1), nullptr);
+  EXPECT_NE(find(*readings, "cpu_package", 0), nullptr);
+  EXPECT_NE(find(*readings, "cpu_package", 10), nullptr);
+  EXPECT_NE(find(*readings, "dram", 1), nullptr) << "dram belongs to the package it is below";
+}
+
+TEST_F(Rapl, AnUnreadableZoneIsUnknownWithReasonAndHintAndTakesNoOtherAlong) {
+  zone("intel-rapl:0", "package-0", 1'000'000);
+  zone("intel-rapl:1", "package-1", 1'000'000);
+  source->read();
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 91'000'000);
+  const std::string path = "/sys/class/powercap/intel-rapl:1/energy_uj";
+  files.faults[path] = Error{ErrorCode::permission_denied, path + ": permission denied", ""};
+  const auto readings = source->read();
+  EXPECT_DOUBLE_EQ(find(*readings, "cpu_package", 0)->power->value(), 90);
+  const auto* broken = find(*readings, "cpu_package", 1);
+  EXPECT_FALSE(broken->power);
+  EXPECT_EQ(broken->reason,
+            path +
+                ": permission denied (since Linux 5.10 only root may read it: run the agent as root or "
+                "give it CAP_DAC_READ_SEARCH)");
+}
+
+TEST_F(Rapl, PermissionGrantedWhileRunningIsABaselineNotASpike) {
+  zone("intel-rapl:0", "package-0", 200'000'000'000);
+  const std::string path = "/sys/class/powercap/intel-rapl:0/energy_uj";
+  files.faults[path] = Error{ErrorCode::permission_denied, path + ": permission denied", ""};
+  source->read();
+  files.faults.clear();
+  clock.advance(Milliseconds{1000});
+  EXPECT_FALSE(source->read()->at(0).power);
+}
+
+TEST_F(Rapl, AWrapIsUnwrappedByTheZonesRange) {
+  zone("intel-rapl:0", "package-0", 262'143'000'000);
+  source->read();
+  clock.advance(Milliseconds{10'000});
+  set("intel-rapl:0", 200'000'000);
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 20.032885);
+}
+
+TEST_F(Rapl, AnUnmovedCounterIsLeftOutInsteadOfBeingZero) {
+  zone("intel-rapl:0", "package-0", 1'000'000);
+  source->read();
+  clock.advance(Milliseconds{10});
+  EXPECT_TRUE(source->read()->empty());
+  clock.advance(Milliseconds{20});
+  set("intel-rapl:0", 4'000'000);
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 100);
+}
+
+TEST_F(Rapl, AnUnlimitedConstraintIsNoLimit) {
+  zone("intel-rapl:0", "package-0", 1);
+  files.files["/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"] = "4090000000\n";
+  EXPECT_FALSE(source->read()->at(0).power_limit);
+}
+
+TEST_F(Rapl, AnEmptyConstraintFileIsNoLimit) {
+  zone("intel-rapl:0", "package-0", 1);
+  files.files["/sys/class/powercap/intel-rapl:0/constraint_0_max_power_uw"] = "";
+  EXPECT_FALSE(source->read()->at(0).power_limit);
+}
+
+TEST_F(Rapl, AMachineWithoutRaplSaysSo) {
+  const auto readings = source->read();
+  ASSERT_FALSE(readings);
+  EXPECT_EQ(readings.error().code, ErrorCode::not_found);
+}
+
+TEST_F(Rapl, DiesOfOnePackageAreDifferentDevices) {
+  zone("intel-rapl:0", "package-1-die-0", 1);
+  zone("intel-rapl:1", "package-1-die-1", 1);
+  const auto readings = source->read();
+  EXPECT_NE(find(*readings, "cpu_package", 16), nullptr);
+  EXPECT_NE(find(*readings, "cpu_package", 17), nullptr);
+}
+
+}  // namespace
+}  // namespace tidewatt::sensors

@@ -1,0 +1,197 @@
+#include "changes.h"
+
+#include "../codec.h"
+
+namespace tidewatt::store {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr unsigned kEnergies = 6;
+constexpr std::uint64_t kWideBit = 1U << 11U;  // energies as high and low half, since one doesn't fit 64 bits
+
+/// Account numbers of one node lie side by side: differences are one byte.
+struct Difference {
+  std::int64_t last = 0;
+  std::int64_t of(std::int64_t n) { return n - std::exchange(last, n); }
+  std::int64_t back(std::int64_t d) { return last += d; }
+};
+
+void write(ByteWriter& w, std::optional<UtcTime> at) {
+  // Zigzag never uses the highest code for a time, so the shift by one is safe.
+  w.u64(at ? 1 : 0);
+  if (at) w.i64(at->time_since_epoch().count());
+}
+std::optional<UtcTime> read_time(ByteReader& r) {
+  if (r.u64() == 0) return std::nullopt;
+  return UtcTime{Milliseconds{r.i64()}};
+}
+
+void write(ByteWriter& w, const ledger::WideMeasures& m) {
+  const WideMicrojoules energies[kEnergies] = {m.energy,       m.counter,   m.shared,
+                                               m.unattributed, m.simulated, m.spread};
+  const std::int64_t others[] = {m.covered.count(), m.gap.count(), m.partial.count(), m.shared_time.count(),
+                                 m.samples};
+  std::uint64_t mask = 0;
+  for (unsigned i = 0; i < kEnergies; ++i) {
+    const auto raw = energies[i].raw();
+    if (raw != 0) mask |= std::uint64_t{1} << i;
+    if (raw != static_cast<std::int64_t>(raw)) mask |= kWideBit;
+  }
+  for (unsigned i = 0; i < std::size(others); ++i)
+    if (others[i] != 0) mask |= std::uint64_t{1} << (kEnergies + i);
+  w.u64(mask);
+  for (const auto energy : energies) {
+    const auto raw = energy.raw();
+    if (raw == 0) continue;
+    if ((mask & kWideBit) != 0) w.i64(static_cast<std::int64_t>(raw >> 64));
+    if ((mask & kWideBit) != 0)
+      w.u64(static_cast<std::uint64_t>(raw));
+    else
+      w.i64(static_cast<std::int64_t>(raw));
+  }
+  for (const auto n : others)
+    if (n != 0) w.i64(n);
+}
+
+ledger::WideMeasures read_measures(ByteReader& r) {
+  const auto mask = r.u64();
+  ledger::WideMeasures m;
+  unsigned bit = 0;
+  for (auto* energy : {&m.energy, &m.counter, &m.shared, &m.unattributed, &m.simulated, &m.spread}) {
+    if ((mask & (std::uint64_t{1} << bit++)) == 0) continue;
+    if ((mask & kWideBit) != 0) {
+      const WideMicrojoules::Int high = r.i64();
+      *energy = WideMicrojoules::from_raw((high << 64) | static_cast<WideMicrojoules::Int>(r.u64()));
+    } else {
+      *energy = WideMicrojoules(Microjoules{r.i64()});
+    }
+  }
+  for (auto* time : {&m.covered, &m.gap, &m.partial, &m.shared_time})
+    if ((mask & (std::uint64_t{1} << bit++)) != 0) *time = Milliseconds{r.i64()};
+  if ((mask & (std::uint64_t{1} << bit)) != 0) m.samples = r.i64();
+  return m;
+}
+
+}  // namespace
+
+void Changes::clear() {
+  nodes.clear();
+  accounts.clear();
+  names.clear();
+  cursors.clear();
+  touched.clear();
+  rows.clear();
+  points.clear();
+}
+
+void encode(const Changes& changes, std::string& out) {
+  ByteWriter w(out);
+  w.byte(kVersion);
+  w.u64(changes.nodes.size());
+  for (const auto& node : changes.nodes) {
+    w.i64(node.pk);
+    w.text(node.key.cluster);
+    w.text(node.key.node_id);
+  }
+  w.u64(changes.accounts.size());
+  for (const auto& account : changes.accounts) {
+    w.i64(account.pk);
+    w.text(account.key.cluster);
+    w.byte(static_cast<std::uint8_t>(account.key.scope));
+    w.text(account.key.id);
+    w.text(account.key.part);
+    w.text(account.key.domain);
+  }
+  w.u64(changes.names.size());
+  for (const auto& name : changes.names) {
+    w.i64(name.id);
+    w.text(name.name);
+  }
+  Difference node;
+  w.u64(changes.cursors.size());
+  for (const auto& cursor : changes.cursors) {
+    w.i64(node.of(cursor.node));
+    w.u64(cursor.revision);
+    w.byte(cursor.is_patch ? 1 : 0);
+    w.text(cursor.bytes);
+  }
+  Difference account;
+  w.u64(changes.touched.size());
+  for (const auto& touched : changes.touched) {
+    w.i64(account.of(touched.account));
+    write(w, touched.first_sample_at);
+    write(w, touched.last_sample_at);
+  }
+  Difference hour;
+  w.u64(changes.rows.size());
+  for (const auto& row : changes.rows) {
+    w.i64(account.of(row.account));
+    w.i64(hour.of(row.hour.time_since_epoch().count()));
+    write(w, row.measures);
+  }
+  Difference at;
+  w.u64(changes.points.size());
+  for (const auto& point : changes.points) {
+    w.i64(node.of(point.node));
+    w.i64(at.of(point.at.time_since_epoch().count()));
+    w.text(point.bytes);
+  }
+}
+
+Result<Changes> decode_changes(std::string_view bytes) {
+  ByteReader r(bytes);
+  Changes c;
+  const auto version = r.byte();
+  if (version != kVersion)
+    return fail(ErrorCode::corrupt, "a journal row has version " + std::to_string(version),
+                "was it written by a newer tidewatt?");
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    const auto pk = r.i64();
+    const auto cluster = r.text();
+    c.nodes.push_back({pk, {std::string(cluster), std::string(r.text())}});
+  }
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    NewAccount account{r.i64(), {}};
+    account.key.cluster = r.text();
+    account.key.scope = static_cast<ledger::Scope>(r.byte());
+    account.key.id = r.text();
+    account.key.part = r.text();
+    account.key.domain = r.text();
+    c.accounts.push_back(std::move(account));
+  }
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    const auto id = r.i64();
+    c.names.push_back({id, std::string(r.text())});
+  }
+  Difference node;
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    CursorChange cursor{node.back(r.i64()), r.u64(), {}, r.byte() != 0};
+    cursor.bytes = r.text();
+    c.cursors.push_back(std::move(cursor));
+  }
+  Difference account;
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    AccountChange touched{account.back(r.i64()), nullptr, read_time(r), {}};
+    touched.last_sample_at = read_time(r);
+    c.touched.push_back(touched);
+  }
+  Difference hour;
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    RowChange row{account.back(r.i64()), {}, {}};
+    row.hour = UtcHour{std::chrono::hours{hour.back(r.i64())}};
+    row.measures = read_measures(r);
+    c.rows.push_back(row);
+  }
+  Difference at;
+  for (auto n = r.count(); n > 0 && r.ok(); --n) {
+    PointChange point{node.back(r.i64()), {}, {}};
+    point.at = UtcTime{Milliseconds{at.back(r.i64())}};
+    point.bytes = r.text();
+    c.points.push_back(std::move(point));
+  }
+  if (!r.finished())
+    return fail(ErrorCode::corrupt, "a journal row is truncated or garbled", "restore the latest backup");
+  return c;
+}
+
+}  // namespace tidewatt::store

@@ -1,0 +1,18 @@
+// The journal folded into the tables, in one transaction that also empties it.
+#pragma once
+
+#include <cstdint>
+
+#include "db.h"
+#include "state.h"
+#include "tidewatt/base/result.h"
+
+namespace tidewatt::store {
+
+/// For the writer thread only. On failure nothing has changed, and the journal still holds everything.
+Status checkpoint(Database& db, State& state);
+
+/// At start: nodes from the tables. Accounts and curves stay on disk.
+Status load_nodes(Database& db, State& state);
+
+}  // namespace tidewatt::store

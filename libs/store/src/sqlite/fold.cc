@@ -1,0 +1,106 @@
+#include "fold.h"
+
+#include <optional>
+#include <utility>
+
+#include "../curve_codec.h"
+#include "../semantics.h"
+#include "cursor_patch.h"
+
+namespace tidewatt::store {
+
+using ledger::AccrueOutcome;
+
+void Fold::begin() {
+  ++commit_;
+  chosen_.clear();
+  moved_.clear();
+  changes_.clear();
+}
+
+std::vector<AccrueOutcome> Fold::decide(std::span<const ledger::Accrual> accruals) {
+  std::vector<AccrueOutcome> outcomes;
+  outcomes.reserve(accruals.size());
+  const std::lock_guard lock(state_.mutex);
+  for (const auto& accrual : accruals) {
+    auto* node = state_.find(accrual.node);
+    const bool moved_already = node != nullptr && node->commit == commit_;
+    const auto revision = node == nullptr ? 0 : moved_already ? node->next_revision : node->revision;
+    if (revision != accrual.expected_revision) {
+      outcomes.push_back(AccrueOutcome::conflict);
+      continue;
+    }
+    if (node == nullptr) node = &state_.node(accrual.node);
+    if (!moved_already) {
+      node->commit = commit_;
+      moved_.push_back(node);
+    }
+    node->next_revision = revision + 1;
+    node->next = &accrual.next;
+    chosen_.push_back({node, &accrual});
+    outcomes.push_back(AccrueOutcome::applied);
+  }
+  return outcomes;
+}
+
+Status Fold::finish() {
+  for (const auto& chosen : chosen_) TW_TRY_STATUS(add(chosen));
+  for (auto* node : moved_) add_cursor(*node);
+  return {};
+}
+
+Status Fold::add(const Chosen& chosen) {
+  for (const auto& delta : chosen.accrual->deltas) TW_TRY_STATUS(add(delta));
+  std::optional<Error> failed;
+  const NameToId id_of = [&](std::string_view name) -> std::int64_t {
+    const auto id = names_.find_or_add(db_, name, changes_.names);
+    if (!id) failed = id.error();
+    return id.value_or(0);
+  };
+  for (const auto& point : chosen.accrual->curve) {
+    auto& change = changes_.points.emplace_back(PointChange{chosen.node->pk, point.at, {}});
+    encode_point(point, id_of, change.bytes);
+  }
+  if (failed) return tl::unexpected(std::move(*failed));
+  return {};
+}
+
+Status Fold::add(const ledger::AccountDelta& delta) {
+  TW_TRY(auto* entry, accounts_.find_or_add(db_, delta.key, changes_.accounts));
+  if (entry->commit != commit_) {
+    entry->commit = commit_;
+    entry->touched = changes_.touched.size();
+    entry->row_hour = UtcHour::max();
+    changes_.touched.push_back({entry->pk, entry->key, {}, {}});
+  }
+  auto& touched = changes_.touched[entry->touched];
+  widen(touched.first_sample_at, touched.last_sample_at, delta.first_sample_at, delta.last_sample_at);
+  for (const auto& row : delta.hours) {
+    // Beats of one commit nearly always share the hour; where they don't, a second row does no harm.
+    if (entry->row_hour != row.hour) {
+      entry->row_hour = row.hour;
+      entry->row = changes_.rows.size();
+      changes_.rows.push_back({entry->pk, row.hour, {}});
+    }
+    changes_.rows[entry->row].measures += row.measures;
+  }
+  return {};
+}
+
+void Fold::add_cursor(NodeState& node) {
+  if (!node.recorded) changes_.nodes.push_back({node.pk, *node.key});
+  node.next_encoded = ledger::encode(*node.next);
+  CursorChange change{node.pk, node.next_revision, {}, false};
+  change.is_patch = make_patch(node.encoded, node.next_encoded, change.bytes);
+  if (!change.is_patch) change.bytes = node.next_encoded;
+  changes_.cursors.push_back(std::move(change));
+}
+
+void Fold::abandon() {
+  accounts_.forget(changes_.accounts);
+  names_.forget(changes_.names);
+  const std::lock_guard lock(state_.mutex);
+  for (auto* node : moved_) node->next = nullptr;
+}
+
+}  // namespace tidewatt::store

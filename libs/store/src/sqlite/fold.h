@@ -1,0 +1,51 @@
+// Accruals of one commit, compared with the cursors and folded into one set of changes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "changes.h"
+#include "db.h"
+#include "indexes.h"
+#include "state.h"
+#include "tidewatt/ledger/store.h"
+
+namespace tidewatt::store {
+
+/// The writer thread's. begin(), decide() and add() for each call's accruals, finish(); then State::apply()
+/// or abandon().
+class Fold {
+ public:
+  Fold(State& state, AccountIndex& accounts, NameIndex& names, Database& db)
+      : state_(state), accounts_(accounts), names_(names), db_(db) {}
+
+  void begin();
+  /// Compares and marks; takes the state's lock.
+  std::vector<ledger::AccrueOutcome> decide(std::span<const ledger::Accrual> accruals);
+  /// Folds those that decide() let through. The accruals must live until apply() or abandon().
+  Status finish();
+  [[nodiscard]] const Changes& changes() const { return changes_; }
+  /// The commit failed: nothing of it ever was. Takes the state's lock.
+  void abandon();
+
+ private:
+  struct Chosen {
+    NodeState* node;
+    const ledger::Accrual* accrual;
+  };
+  Status add(const ledger::AccountDelta& delta);
+  Status add(const Chosen& chosen);
+  void add_cursor(NodeState& node);
+
+  State& state_;
+  AccountIndex& accounts_;
+  NameIndex& names_;
+  Database& db_;
+  std::uint64_t commit_ = 0;
+  std::vector<Chosen> chosen_;
+  std::vector<NodeState*> moved_;
+  Changes changes_;
+};
+
+}  // namespace tidewatt::store

@@ -1,0 +1,121 @@
+#include "reader.h"
+
+#include <optional>
+#include <utility>
+
+namespace tidewatt::store {
+namespace {
+
+std::optional<UtcTime> time(const Statement& row, int column) {
+  const auto ms = row.maybe_integer(column);
+  return ms ? std::optional(UtcTime{Milliseconds{*ms}}) : std::nullopt;
+}
+
+/// Snapshots that a checkpoint may spoil before the lock is held throughout.
+constexpr int kOptimisticAttempts = 3;
+
+template <class T>
+Result<std::vector<T>> all_rows(ReaderPool& pool, std::string_view sql,
+                                const std::function<T(const Statement&)>& read) {
+  TW_TRY(const auto db, pool.lease());
+  TW_TRY(auto select, (*db).prepare(sql));
+  std::vector<T> rows;
+  while (true) {
+    TW_TRY(const bool row, select.step());
+    if (!row) return rows;
+    rows.push_back(read(select));
+  }
+}
+
+}  // namespace
+
+ReaderPool::Lease::~Lease() {
+  if (!db_) return;
+  {
+    const std::lock_guard lock(pool_->mutex_);
+    pool_->idle_.push_back(std::move(db_));
+  }
+  pool_->returned_.notify_one();
+}
+
+Result<ReaderPool::Lease> ReaderPool::lease() {
+  std::unique_lock lock(mutex_);
+  returned_.wait(lock, [this] { return !idle_.empty() || open_ < most_; });
+  if (!idle_.empty()) {
+    auto db = std::move(idle_.back());
+    idle_.pop_back();
+    return Lease(*this, std::move(db));
+  }
+  auto db = Database::open(path_, Database::Access::read);
+  if (!db) return tl::unexpected(std::move(db).error());
+  ++open_;
+  return Lease(*this, std::make_unique<Database>(std::move(*db)));
+}
+
+Status Reader::consistently(Database& db, const std::function<Status()>& from_tables,
+                            const std::function<Status()>& from_memory) {
+  for (int attempt = 0;; ++attempt) {
+    std::unique_lock lock(state_.mutex);
+    const auto before = state_.checkpoints;
+    const bool patient = attempt < kOptimisticAttempts;
+    if (patient) lock.unlock();
+    TW_TRY(const auto snapshot, Transaction::begin(db, Transaction::Kind::read));
+    TW_TRY_STATUS(from_tables());
+    if (patient) lock.lock();
+    if (state_.checkpoints == before) return from_memory();
+  }
+}
+
+Result<std::vector<ledger::TaskInfo>> Reader::tasks() {
+  return all_rows<ledger::TaskInfo>(pool_,
+                                    "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms "
+                                    "FROM tasks ORDER BY cluster, task_id",
+                                    [](const Statement& row) {
+                                      return ledger::TaskInfo{std::string(row.text(0)),
+                                                              std::string(row.text(1)),
+                                                              std::string(row.text(2)),
+                                                              std::string(row.text(3)),
+                                                              std::string(row.text(4)),
+                                                              time(row, 5),
+                                                              time(row, 6)};
+                                    });
+}
+
+Result<std::vector<ledger::TokenRecord>> Reader::tokens() {
+  return all_rows<ledger::TokenRecord>(
+      pool_,
+      "SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms FROM tokens ORDER BY id",
+      [](const Statement& row) {
+        return ledger::TokenRecord{std::string(row.text(0)),
+                                   std::string(row.text(1)),
+                                   std::string(row.text(2)),
+                                   std::string(row.text(3)),
+                                   std::string(row.text(4)),
+                                   UtcTime{Milliseconds{row.integer(5)}},
+                                   time(row, 6),
+                                   time(row, 7)};
+      });
+}
+
+Result<std::vector<ledger::AuditEntry>> Reader::audit(std::size_t limit) {
+  TW_TRY(const auto db, pool_.lease());
+  TW_TRY(auto select,
+         (*db).prepare("SELECT at_ms, actor, action, subject FROM audit ORDER BY seq DESC LIMIT ?"));
+  select.bind(
+      1, static_cast<std::int64_t>(std::min<std::size_t>(limit, std::numeric_limits<std::int64_t>::max())));
+  std::vector<ledger::AuditEntry> entries;
+  while (true) {
+    TW_TRY(const bool row, select.step());
+    if (!row) return entries;
+    entries.push_back({UtcTime{Milliseconds{select.integer(0)}}, std::string(select.text(1)),
+                       std::string(select.text(2)), std::string(select.text(3))});
+  }
+}
+
+Status Reader::ping() {
+  TW_TRY(const auto db, pool_.lease());
+  TW_TRY_STATUS((*db).integer("SELECT count(*) FROM meta"));
+  return {};
+}
+
+}  // namespace tidewatt::store

@@ -1,0 +1,88 @@
+#include "schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tidewatt::store {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x54574C47;  // "TWLG"
+
+// Energies have no type on purpose: INTEGER where 64 bits hold them, decimal TEXT beyond (wide_functions.h).
+constexpr std::string_view kVersion1 = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE journal(seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE nodes(
+  pk INTEGER PRIMARY KEY, cluster TEXT NOT NULL, node_id TEXT NOT NULL,
+  revision INTEGER NOT NULL DEFAULT 0, cursor BLOB, info BLOB,
+  UNIQUE(cluster, node_id));
+CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE accounts(
+  pk INTEGER PRIMARY KEY, cluster TEXT NOT NULL, scope INTEGER NOT NULL, id TEXT NOT NULL, part TEXT NOT NULL, domain TEXT NOT NULL,
+  energy_uj NOT NULL, counter_uj NOT NULL, shared_uj NOT NULL, unattributed_uj NOT NULL, simulated_uj NOT NULL, spread_uj NOT NULL,
+  covered_ms INTEGER NOT NULL, gap_ms INTEGER NOT NULL, partial_ms INTEGER NOT NULL, shared_ms INTEGER NOT NULL,
+  samples INTEGER NOT NULL, first_sample_ms INTEGER, last_sample_ms INTEGER,
+  UNIQUE(scope, id, part, domain, cluster));
+CREATE TABLE energy_hourly(
+  account INTEGER NOT NULL, hour INTEGER NOT NULL,
+  energy_uj NOT NULL, counter_uj NOT NULL, shared_uj NOT NULL, unattributed_uj NOT NULL, simulated_uj NOT NULL, spread_uj NOT NULL,
+  covered_ms INTEGER NOT NULL, gap_ms INTEGER NOT NULL, partial_ms INTEGER NOT NULL, shared_ms INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  PRIMARY KEY(account, hour)) WITHOUT ROWID;
+CREATE TABLE curve_days(day INTEGER PRIMARY KEY);
+CREATE TABLE tasks(
+  cluster TEXT NOT NULL, task_id TEXT NOT NULL, group_id TEXT NOT NULL, team TEXT NOT NULL, kind TEXT NOT NULL,
+  started_ms INTEGER, finished_ms INTEGER, PRIMARY KEY(cluster, task_id)) WITHOUT ROWID;
+CREATE TABLE tokens(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, team TEXT NOT NULL, sha256_hex TEXT NOT NULL,
+  created_ms INTEGER NOT NULL, expires_ms INTEGER, revoked_ms INTEGER) WITHOUT ROWID;
+CREATE TABLE audit(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL);
+)sql";
+
+/// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1};
+
+Result<std::int64_t> version_of(Database& db) {
+  TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) return 0;
+  TW_TRY(const auto application, db.integer("PRAGMA application_id"));
+  if (application != kApplicationId)
+    return fail(ErrorCode::corrupt,
+                fmt::format("an SQLite database of another program (application id {})", application),
+                "give the path of a Tidewatt database or of a new file");
+  return db.integer("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema_version'");
+}
+
+}  // namespace
+
+Status migrate(Database& db) {
+  TW_TRY(const auto found, version_of(db));
+  if (found > kSchemaVersion)
+    return fail(ErrorCode::corrupt,
+                fmt::format("schema version {} is newer than this program's {}", found, kSchemaVersion),
+                "run the newer tidewatt, or restore a backup made before the upgrade");
+  for (auto version = found; version < kSchemaVersion; ++version) {
+    TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
+    TW_TRY_STATUS(db.exec(std::string(kMigrations.at(static_cast<std::size_t>(version)))));
+    TW_TRY_STATUS(
+        db.exec(fmt::format("INSERT OR REPLACE INTO meta VALUES('schema_version', '{}')", version + 1)));
+    TW_TRY_STATUS(db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId)));
+    TW_TRY_STATUS(transaction.commit());
+  }
+  return {};
+}
+
+std::string curve_table(std::int64_t day) { return fmt::format("\"curve_{}\"", day); }
+
+Status make_curve_table(Database& db, std::int64_t day) {
+  TW_TRY_STATUS(
+      db.exec(fmt::format("CREATE TABLE IF NOT EXISTS {}(node INTEGER NOT NULL, at_ms INTEGER NOT NULL, "
+                          "point BLOB NOT NULL, PRIMARY KEY(node, at_ms)) "
+                          "WITHOUT ROWID",
+                          curve_table(day))));
+  return db.exec(fmt::format("INSERT OR IGNORE INTO curve_days VALUES({})", day));
+}
+
+}  // namespace tidewatt::store

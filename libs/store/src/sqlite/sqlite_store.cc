@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "checkpoint.h"
+#include "file_lock.h"
+#include "reader.h"
+#include "schema.h"
+#include "state.h"
+#include "tidewatt/store/sqlite.h"
+#include "writer.h"
+
+#include "../semantics.h"
+
+namespace tidewatt::store {
+namespace {
+
+using namespace ledger;
+
+std::optional<std::int64_t> milliseconds(std::optional<UtcTime> at) {
+  return at ? std::optional<std::int64_t>(at->time_since_epoch().count()) : std::nullopt;
+}
+
+class SqliteStore final : public Store {
+ public:
+  static Result<std::unique_ptr<Store>> open(const SqliteOptions& options);
+
+  Result<VersionedCursor> cursor(const NodeKey& key) override {
+    const std::lock_guard lock(state_.mutex);
+    auto* node = state_.find(key);
+    return node == nullptr ? VersionedCursor{} : State::cursor_of(*node);
+  }
+
+  Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) override {
+    return writer_.accrue(accruals);
+  }
+
+  Status note_seen(std::span<const NodeInfo> nodes) override {
+    const std::lock_guard lock(state_.mutex);
+    for (const auto& info : nodes) {
+      auto& node = state_.node(info.key);
+      const bool is_new = !node.info;
+      if (is_new) node.info.emplace();
+      note(*node.info, info, is_new);
+      node.info_unfolded = true;
+    }
+    return {};
+  }
+
+  Result<std::vector<NodeInfo>> nodes() override {
+    std::vector<NodeInfo> result;
+    const std::lock_guard lock(state_.mutex);
+    for (const auto& [key, node] : state_.nodes())
+      if (node->info) result.push_back(*node->info);
+    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    return result;
+  }
+
+  Result<std::optional<NodeInfo>> node(const NodeKey& key) override {
+    const std::lock_guard lock(state_.mutex);
+    const auto* node = state_.find(key);
+    return node == nullptr ? std::nullopt : node->info;
+  }
+
+  Result<std::vector<Account>> accounts(const AccountFilter& filter) override {
+    return reader_.accounts(filter);
+  }
+  Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from, UtcHour to) override {
+    return reader_.sums(filter, from, to);
+  }
+  Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from, UtcHour to) override {
+    return reader_.hourly(filter, from, to);
+  }
+  Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) override {
+    return reader_.curve(node, range, limit);
+  }
+
+  Status put_task(const TaskInfo& task) override {
+    return writer_.run([&task](Database& db) -> Status {
+      TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?)"));
+      put.bind(1, task.cluster)
+          .bind(2, task.task_id)
+          .bind(3, task.group_id)
+          .bind(4, task.team)
+          .bind(5, task.kind);
+      put.bind(6, milliseconds(task.started_at)).bind(7, milliseconds(task.finished_at));
+      return put.run();
+    });
+  }
+  Result<std::vector<TaskInfo>> tasks() override { return reader_.tasks(); }
+
+  Status put_token(const TokenRecord& token) override {
+    return writer_.run([&token](Database& db) -> Status {
+      TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tokens VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+      put.bind(1, token.id)
+          .bind(2, token.name)
+          .bind(3, token.role)
+          .bind(4, token.team)
+          .bind(5, token.sha256_hex);
+      put.bind(6, milliseconds(token.created_at))
+          .bind(7, milliseconds(token.expires_at))
+          .bind(8, milliseconds(token.revoked_at));
+      return put.run();
+    });
+  }
+  Result<std::vector<TokenRecord>> tokens() override { return reader_.tokens(); }
+
+  Status append_audit(const AuditEntry& entry) override {
+    return writer_.run([&entry](Database& db) -> Status {
+      TW_TRY(auto append, db.prepare("INSERT INTO audit(at_ms, actor, action, subject) VALUES(?, ?, ?, ?)"));
+      append.bind(1, milliseconds(entry.at))
+          .bind(2, entry.actor)
+          .bind(3, entry.action)
+          .bind(4, entry.subject);
+      return append.run();
+    });
+  }
+  Result<std::vector<AuditEntry>> audit(std::size_t limit) override { return reader_.audit(limit); }
+
+  Status drop_curves(UtcTime before) override {
+    const auto first_kept = std::chrono::floor<std::chrono::days>(before);
+    return writer_.run([this, first_kept](Database& db) { return drop_days_before(db, first_kept); });
+  }
+
+  Status ping() override { return reader_.ping(); }
+
+ private:
+  SqliteStore(FileLock lock, Database db, const SqliteOptions& options)
+      : lock_(std::move(lock)),
+        pool_(options.path, options.read_connections),
+        reader_(state_, pool_),
+        writer_(std::move(db), state_, options) {}
+
+  /// In the writer's thread, which alone may change `unfolded`.
+  Status drop_days_before(Database& db, std::chrono::sys_days first_kept) {
+    std::vector<std::int64_t> days;
+    {
+      TW_TRY(auto select, db.prepare("SELECT day FROM curve_days WHERE day < ?"));
+      select.bind(1, static_cast<std::int64_t>(first_kept.time_since_epoch().count()));
+      while (true) {
+        TW_TRY(const bool row, select.step());
+        if (!row) break;
+        days.push_back(select.integer(0));
+      }
+    }
+    for (const auto day : days) {
+      TW_TRY_STATUS(db.exec("DROP TABLE " + curve_table(day)));
+      TW_TRY_STATUS(db.exec(fmt::format("DELETE FROM curve_days WHERE day = {}", day)));
+    }
+    const std::lock_guard lock(state_.mutex);
+    for (auto& [node, points] : state_.unfolded.points)
+      std::erase_if(points, [&](const auto& point) { return point.first < UtcTime{first_kept}; });
+    return {};
+  }
+
+  FileLock lock_;
+  State state_;
+  ReaderPool pool_;
+  Reader reader_;
+  Writer writer_;  // last: it stops first
+};
+
+Result<Database> open_for_writing(const SqliteOptions& options) {
+  TW_TRY_STATUS(make_private_file(options.path));
+  TW_TRY(auto db, Database::open(options.path, Database::Access::write));
+  // The page size must stand before the first table, WAL before anybody reads.
+  TW_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
+  TW_TRY_STATUS(
+      db.exec("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384; PRAGMA cache_size = -32768; "
+              "PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF"));
+  TW_TRY_STATUS(migrate(db));
+  if (options.max_pages > 0)
+    TW_TRY_STATUS(db.exec(fmt::format("PRAGMA max_page_count = {}", options.max_pages)));
+  return db;
+}
+
+Result<std::unique_ptr<Store>> SqliteStore::open(const SqliteOptions& options) {
+  TW_TRY(auto lock, FileLock::take(options.path + ".lock"));
+  TW_TRY(auto db, open_for_writing(options));
+  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(db), options));
+  TW_TRY_STATUS(store->writer_.load());
+  store->writer_.start();
+  return store;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const SqliteOptions& options) {
+  auto store = SqliteStore::open(options);
+  if (store) return store;
+  auto error = std::move(store).error();
+  if (error.message.find(options.path) == std::string::npos) error = error.with_context(options.path);
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace tidewatt::store

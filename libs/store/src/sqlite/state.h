@@ -1,0 +1,94 @@
+// What this process knows beyond the tables: every node's cursor, and all that is in the journal but not yet
+// folded into the tables. Guarded by one mutex; only the writer thread changes `unfolded`, so it alone may
+// read that without the lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "changes.h"
+#include "tidewatt/base/result.h"
+#include "tidewatt/ledger/store.h"
+
+namespace tidewatt::store {
+
+struct NodeHash {
+  std::size_t operator()(const ledger::NodeKey& key) const {
+    return std::hash<std::string>{}(key.node_id) * 31 + std::hash<std::string>{}(key.cluster);
+  }
+};
+
+struct NodeState {
+  const ledger::NodeKey* key = nullptr;
+  std::int64_t pk = 0;
+  bool recorded = false;  ///< its pk stands in the tables or in the journal
+  std::uint64_t revision = 0;
+  std::string encoded;                       ///< the cursor as bytes; empty = none yet
+  std::optional<ledger::NodeCursor> cursor;  ///< the same, decoded when first asked for
+  bool cursor_unfolded = false;
+  std::optional<ledger::NodeInfo> info;
+  bool info_unfolded = false;
+
+  // The commit in the making; the writer thread's own.
+  std::uint64_t commit = 0;
+  std::uint64_t next_revision = 0;
+  const ledger::NodeCursor* next = nullptr;
+  std::string next_encoded;
+};
+
+/// A new account or more of an old one.
+struct UnfoldedAccount {
+  const ledger::AccountKey* key = nullptr;  ///< the account index's; absent while the journal is replayed
+  ledger::WideMeasures total;
+  std::optional<UtcTime> first_sample_at;
+  std::optional<UtcTime> last_sample_at;
+  std::vector<std::pair<UtcHour, ledger::WideMeasures>> hours;  ///< each hour once, in any order
+};
+
+using CurveBytes = std::vector<std::pair<UtcTime, std::string>>;  ///< in order of arrival
+
+struct Unfolded {
+  std::unordered_map<std::int64_t, UnfoldedAccount> accounts;
+  std::unordered_map<std::int64_t, ledger::AccountKey> new_accounts;
+  std::unordered_map<std::int64_t, std::string> new_names;
+  std::unordered_map<std::int64_t, CurveBytes> points;  ///< by node
+  std::size_t journal_bytes = 0;
+  [[nodiscard]] bool empty() const { return journal_bytes == 0; }
+};
+
+class State {
+ public:
+  std::mutex mutex;
+  Unfolded unfolded;
+  std::uint64_t checkpoints = 0;  ///< counts how often `unfolded` went into the tables
+  bool infos_unfolded = false;
+
+  /// Finds or makes; the reference stays valid for good. Needs the lock.
+  NodeState& node(const ledger::NodeKey& key);
+  NodeState* find(const ledger::NodeKey& key);
+  NodeState& add(std::int64_t pk, const ledger::NodeKey& key);
+  [[nodiscard]] const std::unordered_map<ledger::NodeKey, std::unique_ptr<NodeState>, NodeHash>& nodes()
+      const {
+    return nodes_;
+  }
+
+  /// The decoded cursor. Needs the lock.
+  static Result<ledger::VersionedCursor> cursor_of(NodeState& node);
+
+  /// Takes in what the journal now holds. Needs the lock. @error corrupt  a cursor of a node that nobody
+  /// announced
+  Status apply(const Changes& changes, std::size_t journal_bytes);
+
+ private:
+  std::unordered_map<ledger::NodeKey, std::unique_ptr<NodeState>, NodeHash> nodes_;
+  std::unordered_map<std::int64_t, NodeState*> by_pk_;
+  std::int64_t last_pk_ = 0;
+};
+
+}  // namespace tidewatt::store

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tidewatt/ledger/store.h"
+
+namespace tidewatt::testing {
+
+/// Another store with faults in front of it. Header only: link what the inner store needs.
+class FaultyStore final : public ledger::Store {
+ public:
+  explicit FaultyStore(ledger::Store& inner) : inner_(inner) {}
+
+  std::optional<Error> cursor_fails;
+  std::optional<Error> accrue_fails;
+  /// Called before each accrue, e.g. to let somebody else book first.
+  std::function<void()> before_accrue;
+
+  Result<ledger::VersionedCursor> cursor(const ledger::NodeKey& node) override {
+    if (cursor_fails) return tl::unexpected(*cursor_fails);
+    return inner_.cursor(node);
+  }
+  Result<std::vector<ledger::AccrueOutcome>> accrue(std::span<const ledger::Accrual> accruals) override {
+    if (accrue_fails) return tl::unexpected(*accrue_fails);
+    if (before_accrue) before_accrue();
+    return inner_.accrue(accruals);
+  }
+  Status note_seen(std::span<const ledger::NodeInfo> nodes) override { return inner_.note_seen(nodes); }
+  Result<std::vector<ledger::NodeInfo>> nodes() override { return inner_.nodes(); }
+  Result<std::optional<ledger::NodeInfo>> node(const ledger::NodeKey& node) override {
+    return inner_.node(node);
+  }
+  Result<std::vector<ledger::Account>> accounts(const ledger::AccountFilter& filter) override {
+    return inner_.accounts(filter);
+  }
+  Result<std::vector<ledger::Account>> sums(const ledger::AccountFilter& filter, UtcHour from,
+                                            UtcHour to) override {
+    return inner_.sums(filter, from, to);
+  }
+  Result<std::vector<ledger::HourlyRow>> hourly(const ledger::AccountFilter& filter, UtcHour from,
+                                                UtcHour to) override {
+    return inner_.hourly(filter, from, to);
+  }
+  Result<std::vector<ledger::CurvePoint>> curve(const ledger::NodeKey& node, UtcRange range,
+                                                std::size_t limit) override {
+    return inner_.curve(node, range, limit);
+  }
+  Status put_task(const ledger::TaskInfo& task) override { return inner_.put_task(task); }
+  Result<std::vector<ledger::TaskInfo>> tasks() override { return inner_.tasks(); }
+  Status put_token(const ledger::TokenRecord& token) override { return inner_.put_token(token); }
+  Result<std::vector<ledger::TokenRecord>> tokens() override { return inner_.tokens(); }
+  Status append_audit(const ledger::AuditEntry& entry) override { return inner_.append_audit(entry); }
+  Result<std::vector<ledger::AuditEntry>> audit(std::size_t limit) override { return inner_.audit(limit); }
+  Status drop_curves(UtcTime before) override { return inner_.drop_curves(before); }
+  Status ping() override { return inner_.ping(); }
+
+ private:
+  ledger::Store& inner_;
+};
+
+}  // namespace tidewatt::testing

@@ -1,0 +1,395 @@
+// Answers of the mock server, in the shapes of the HTTP API.
+import { gapsOf, iso, kHour, kwh, str } from "./data.mjs";
+
+const kRanges = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
+
+export class Problem extends Error {
+  constructor(status, code, detail) {
+    super(detail);
+    Object.assign(this, { status, code, detail });
+  }
+}
+
+/** The hours that a total covers: whole UTC hours up to now. */
+function period(world, query) {
+  if (query.get("from")) return { from: Date.parse(query.get("from")), to: Date.parse(query.get("to") ?? iso(world.now)) };
+  const name = query.get("range") ?? "24h";
+  if (!(name in kRanges)) throw new Problem(400, "bad_range", `range "${name}" is not one of 1h, 6h, 24h, 7d, 30d`);
+  const hours = kRanges[name];
+  return { from: Math.floor((world.now - hours * kHour) / kHour) * kHour, to: world.now };
+}
+
+function exactPeriod(world, query) {
+  if (query.get("from")) return { from: Date.parse(query.get("from")), to: Math.min(Date.parse(query.get("to") ?? iso(world.now)), world.now) };
+  return { from: world.now - (kRanges[query.get("range") ?? "24h"] ?? 24) * kHour, to: world.now };
+}
+
+export class Api {
+  constructor(world, session) {
+    this.world = world;
+    this.session = session;
+    this.configured = world.scenario !== "placeholder" && world.scenario !== "hidden";
+    this.visible = this.configured || session.role === "ops";
+    this.factor = this.configured
+      ? { value: 0.5366, unit: "kgCO2/kWh", gas: "co2", source: "MEE 2022", configured: true, year: 2022 }
+      : { value: 0.55, unit: "kgCO2e/kWh", gas: "co2e", source: "placeholder", configured: false, year: null };
+  }
+
+  carbon(uj) {
+    if (!this.visible) return {};
+    return { carbon_kgco2e: uj === null ? null : kwh(uj) * this.factor.value };
+  }
+
+  sessionBody() {
+    const { world, session } = this;
+    return { role: session.role, team: session.team, name: session.name, expires_at: iso(world.now + 8 * kHour), version: "0.1.0",
+      simulated: world.scenario === "sim" || world.scenario === "mixed", factor_configured: this.configured,
+      curve_retention_seconds: 604_800, max_gap_seconds: 60 };
+  }
+
+  energy(scope, id, t, range, more = {}) {
+    const quality = this.world.scenario === "sim" ? "simulated" : this.world.scenario === "mixed" ? "mixed" : "measured";
+    const counter = t.uj === null ? 0n : (t.uj * 81n) / 100n;
+    const integrated = t.uj === null ? 0n : t.uj - counter;
+    const notes = [];
+    if (t.gap > 0) notes.push({ code: "gap", text: `${(t.coverage * 100).toFixed(1)}% covered; real energy is higher than shown`, params: { coverage_percent: t.coverage * 100, gap_seconds: t.gap } });
+    if (this.visible && !this.configured) notes.push({ code: "placeholder_factor", text: "the factor is a placeholder", params: { value: 0.55 } });
+    if (quality !== "measured") notes.push({ code: "simulated", text: "simulated, never enters reports or quotas", params: {} });
+    notes.push({ code: "total_hours", text: "whole UTC hours", params: { from: iso(range.from), to: iso(range.to) } });
+    if (t.uj === null) notes.push({ code: "no_data", text: "no row matched", params: {} });
+    return {
+      scope, id, cluster: "default", from: iso(range.from), to: iso(range.to),
+      energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage,
+      covered_seconds: Math.round(t.covered), gap_seconds: Math.round(t.gap), partial_seconds: 0, shared_seconds: more.shared_seconds ?? 0,
+      attribution: more.attribution ?? null,
+      method: { counter_kwh: kwh(counter), counter_uj: str(counter), integrated_kwh: kwh(integrated), integrated_uj: str(integrated) },
+      quality, simulated_uj: quality === "simulated" ? str(t.uj ?? 0n) : "0", spread_uj: "0",
+      shared_energy_kwh: kwh(more.shared ?? 0n), shared_energy_uj: str(more.shared ?? 0n),
+      ...(more.unattributed === undefined ? {} : { unattributed_kwh: kwh(more.unattributed), unattributed_uj: str(more.unattributed) }),
+      rows: t.rows, first_sample_at: t.uj === null ? null : iso(range.from), last_sample_at: t.uj === null ? null : iso(this.world.now - 8000),
+      domains: more.domains ?? [], ...this.carbon(t.uj),
+      ...(this.visible ? { emission_factor: this.factor } : { carbon_hidden_reason: "no_factor_configured" }),
+      notes: [...notes, ...(more.notes ?? [])],
+    };
+  }
+
+  tasksSeen() {
+    const all = this.world.tasks();
+    return this.session.role === "tenant" ? all.filter((t) => t.team === this.session.team) : all;
+  }
+
+  allParts() {
+    return this.world.nodes.flatMap((n) => this.world.partsOf(n));
+  }
+
+  /** Energy of all devices and what no task explains. */
+  cluster(range) {
+    const key = `${range.from}/${range.to}`;
+    let found = this.world.memo.get(key);
+    if (found) return found;
+    const t = this.world.total(this.allParts(), range.from, range.to);
+    let byTasks = 0n;
+    for (const task of this.world.tasks()) byTasks += this.world.taskEnergy(task, range.from, range.to).uj ?? 0n;
+    found = { ...t, unattributed: (t.uj ?? 0n) - byTasks };
+    this.world.memo.set(key, found);
+    return found;
+  }
+
+  powerNow(nodes = this.world.nodes) {
+    let sum = null;
+    let known = 0;
+    let total = 0;
+    for (const node of nodes) {
+      for (const { part } of this.world.partsOf(node)) {
+        total += 1;
+        const w = this.world.watts(node, part, this.world.now - 8000);
+        if (w !== null) {
+          known += 1;
+          sum = (sum ?? 0) + w;
+        }
+      }
+    }
+    return { power_watts: sum, devices_known: known, devices_total: total, at: sum === null ? null : iso(this.world.now - 8000), boundary: "components" };
+  }
+
+  dashboard(query) {
+    const { world } = this;
+    const range = period(world, query);
+    const whole = this.cluster(range);
+    const share = (uj) => (uj === null || !whole.uj ? null : Number((uj * 1_000_000n) / whole.uj) / 1e6);
+    const row = (id, t, extra) => ({ id, cluster: "default", energy_kwh: kwh(t.uj), energy_uj: str(t.uj), ...this.carbon(t.uj), coverage: t.coverage, share: share(t.uj), ...extra });
+    const order = (rows) => rows.sort((a, b) => (b.energy_kwh ?? -1) - (a.energy_kwh ?? -1)).slice(0, 10);
+    const tasks = this.tasksSeen().map((task) => row(task.id, world.taskEnergy(task, range.from, range.to), { team: task.team, attribution: task.share === null ? "exclusive" : "shared_estimated" }));
+    const nodes = world.nodes.slice(0, 60).map((n) => row(n.id, world.total(world.partsOf(n), range.from, range.to), {}));
+    const teams = new Map();
+    for (const task of this.tasksSeen()) {
+      const t = world.taskEnergy(task, range.from, range.to);
+      const sum = teams.get(task.team) ?? { uj: null, covered: 0, gap: 0 };
+      if (t.uj !== null) sum.uj = (sum.uj ?? 0n) + t.uj;
+      sum.covered += t.covered;
+      sum.gap += t.gap;
+      teams.set(task.team, sum);
+    }
+    const hourly = [];
+    for (let h = Math.floor(range.from / kHour) * kHour; h < range.to; h += kHour) {
+      const t = world.total(this.allParts(), h, h + kHour);
+      const hole = h === Math.floor((world.now - 14 * kHour) / kHour) * kHour;
+      hourly.push({ hour: iso(h), energy_kwh: hole ? null : kwh(t.uj), coverage: hole ? null : t.coverage, ...this.carbon(hole ? null : t.uj) });
+    }
+    const silent = world.nodes.filter((n) => n.silentFor);
+    const alerts = silent.map((n) => ({ kind: "agent_silent", subject: n.id, since: iso(world.now - n.silentFor * 1000), text: `${n.id} has not reported for 12 min` }));
+    if (world.nodes.length > 0) {
+      alerts.push({ kind: "coverage_low", subject: "amd-c03", since: iso(world.now - 9 * kHour), text: "coverage of the last 24 h is 83.3%" });
+      alerts.push({ kind: "clock_offset", subject: "gpu-b03", since: iso(world.now - 2 * kHour), text: "its clock is 6.2 s ahead of the server" });
+    }
+    return {
+      from: iso(range.from), to: iso(range.to), range: query.get("range") ?? "24h",
+      ...(whole.rows === 0 ? {} : { energy_summary: this.energy("cluster", "default", whole, range, { unattributed: whole.unattributed }) }),
+      power_now: this.powerNow(), hourly: world.nodes.length === 0 ? [] : hourly,
+      top: { tasks: order(tasks), nodes: order(nodes), teams: order([...teams].map(([id, t]) => row(id, { ...t, coverage: t.covered + t.gap > 0 ? t.covered / (t.covered + t.gap) : null }, {}))) },
+      unattributed: world.nodes.length === 0 ? { energy_kwh: null, energy_uj: null } : { energy_kwh: kwh(whole.unattributed), energy_uj: str(whole.unattributed) },
+      nodes: { total: world.nodes.length, live: world.nodes.length - silent.length, silent: silent.length }, alerts,
+    };
+  }
+
+  nodeRow(node, range) {
+    const { world } = this;
+    const t = world.total(world.partsOf(node), range.from, range.to);
+    const p = this.powerNow([node]);
+    const trend = [];
+    for (let i = 23; i >= 0; i -= 1) {
+      const h = Math.floor(world.now / kHour) * kHour - i * kHour;
+      const c = world.total(world.partsOf(node), h, h + kHour);
+      trend.push({ at: iso(h), power_watts: c.uj === null ? null : (Number(c.uj) / 1e6) / (c.covered / Math.max(1, world.parts(node).length)) });
+    }
+    return {
+      node_id: node.id, cluster: "default", zone: node.zone, region: node.region, state: node.silentFor ? "silent" : "live",
+      last_seen_at: iso(world.now - (node.silentFor ?? 8) * 1000), last_sample_at: p.at, silent_seconds: node.silentFor ?? 8,
+      power_watts: p.power_watts, power_boundary: "components", platform_power_watts: node.platform && p.power_watts !== null ? p.power_watts * 1.18 + 310 : null,
+      devices_known: p.devices_known, devices_total: p.devices_total, sources: node.platform ? [node.source, "ipmi-dcmi"] : [node.source],
+      energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, gap_seconds: Math.round(t.gap), simulated: world.simulated(node),
+      clock_offset_seconds: node.id === "gpu-b03" ? 6.2 : node.neverKnown ? null : 0.02, agent_version: "0.1.0", trend,
+    };
+  }
+
+  nodesSeen() {
+    if (this.session.role !== "tenant") return this.world.nodes;
+    const ids = new Set(this.tasksSeen().map((t) => t.node.id));
+    return this.world.nodes.filter((n) => ids.has(n.id));
+  }
+
+  nodes(query) {
+    const range = period(this.world, query);
+    const q = (query.get("q") ?? "").toLowerCase();
+    const state = query.get("state");
+    let seen = this.nodesSeen().filter((n) => n.id.toLowerCase().includes(q) && (!state || (n.silentFor ? "silent" : "live") === state));
+    const limit = Math.min(200, Number(query.get("limit") ?? 200));
+    const start = Number(query.get("cursor") ?? 0);
+    const sort = query.get("sort") ?? "node_id";
+    const total = seen.length;
+    let rows;
+    if (total <= 200) {
+      rows = seen.map((n) => this.nodeRow(n, range));
+      const key = sort.replace("-", "");
+      const down = sort.startsWith("-");
+      rows.sort((a, b) => {
+        if (a[key] === null || b[key] === null) return (a[key] === null) - (b[key] === null);
+        const c = a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0;
+        return down ? -c : c;
+      });
+      rows = rows.slice(start, start + limit);
+    } else {
+      rows = seen.slice(start, start + limit).map((n) => this.nodeRow(n, range));
+    }
+    return { nodes: rows, total, power_known_watts: total > 200 ? 6_100_000 : this.powerNow(seen).power_watts, next_cursor: start + limit < total ? String(start + limit) : null, from: iso(range.from), to: iso(range.to) };
+  }
+
+  find(id) {
+    const node = this.nodesSeen().find((n) => n.id === id);
+    if (!node) throw new Problem(404, "unknown_node", `node "${id}" has never reported to cluster "default"; check the spelling with GET /nodes`);
+    return node;
+  }
+
+  findTask(id) {
+    const task = this.tasksSeen().find((t) => t.id === id);
+    if (!task) throw new Problem(404, "unknown_task", `task "${id}" is not known, or belongs to another team`);
+    return task;
+  }
+
+  node(id, query) {
+    const { world } = this;
+    const node = this.find(id);
+    const range = period(world, query);
+    const devices = world.partsOf(node).map(({ part }) => {
+      const t = world.total([{ node, part }], range.from, range.to);
+      const w = world.watts(node, part, world.now - 8000);
+      const gpu = part.domain === "gpu";
+      return {
+        index: part.index, domain: part.domain, uuid: gpu ? `GPU-${node.id.replace("-", "")}-${part.index}f3c` : null, vendor: node.vendor || null, model: gpu ? node.model : null,
+        source: node.source, quality: "measured", power_watts: w, reason: w === null ? (node.neverKnown ? "no verified sample of this output form" : "no reading") : undefined,
+        power_limit_watts: gpu ? node.limit : null, util: w === null || !gpu ? null : Math.min(1, w / (node.limit ?? 300)), memory_used_bytes: w === null || !gpu ? null : 61 * 2 ** 30 + part.index * 1e9,
+        temperature_c: w === null || !gpu ? null : 40 + Math.round(w / 20), energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, method: t.uj === null ? null : gpu ? "counter" : "mixed",
+        holders: world.tasks().filter((task) => gpu && task.node === node && task.devices.includes(part.index)).map((task, k, all) => ({ task_id: task.id, state: "running", compute_share: all.length === 1 ? null : k === 0 ? all[0].share / 100 : 1 - all[0].share / 100, memory_share: null })),
+      };
+    });
+    return { ...this.nodeRow(node, range), labels: { "k8s.node": node.id }, boot_id: "6a1c0f2e-7f51-4f0f-9d1c-1be1b5c1a001", cpu: { model: node.unknownCpu ? null : "EPYC 9654", cores: 192, util: 0.31 }, devices };
+  }
+
+  nodeEnergy(id, query) {
+    const { world } = this;
+    const node = this.find(id);
+    const range = period(world, query);
+    const t = world.total(world.partsOf(node), range.from, range.to);
+    const domains = [];
+    for (const domain of ["gpu", "cpu_package"]) {
+      const list = world.partsOf(node).filter((p) => p.part.domain === domain);
+      if (list.length === 0) continue;
+      const d = world.total(list, range.from, range.to);
+      domains.push({ domain, energy_kwh: kwh(d.uj), energy_uj: str(d.uj), coverage: d.coverage, gap_seconds: Math.round(d.gap), in_total: true });
+    }
+    const notes = [];
+    if (node.platform) {
+      domains.push({ domain: "platform", energy_kwh: kwh(t.uj) * 1.24, energy_uj: str((t.uj * 124n) / 100n), coverage: 0.997, gap_seconds: 260, in_total: false });
+      notes.push({ code: "platform_not_added", text: "the platform meter contains the devices and is not added", params: {} });
+    }
+    notes.push({ code: "cpu_estimate", text: "CPU power is estimated and in no total", params: {} });
+    let byTasks = 0n;
+    for (const task of world.tasks().filter((x) => x.node === node)) byTasks += world.taskEnergy(task, range.from, range.to).uj ?? 0n;
+    return this.energy("node", id, t, range, { domains, notes, unattributed: (t.uj ?? 0n) - byTasks });
+  }
+
+  /** Curves of (node, part) pairs, bucketed; unknown points are absent. */
+  curves(list, query, owner) {
+    const { world } = this;
+    const { from, to } = exactPeriod(world, query);
+    const points = Math.max(10, Math.min(2000, Number(query.get("points") ?? 2000)));
+    const raw = 20;
+    const bucket = Math.max(raw, Math.ceil((to - from) / 1000 / points / raw) * raw);
+    const step = bucket * 1000;
+    const series = list.map(({ node, part }) => ({ key: `${node.id}/${part.domain}/${part.index}`, node_id: node.id, index: part.index, domain: part.domain, unit: "watts", quality: world.simulated(node) ? "simulated" : "measured", power_limit_watts: part.domain === "gpu" ? node.limit : null, points: [] }));
+    const sum = [];
+    for (let t = Math.ceil(from / step) * step; t < to; t += step) {
+      let mean = 0;
+      let lo = 0;
+      let hi = 0;
+      let known = 0;
+      list.forEach(({ node, part }, k) => {
+        const w = world.watts(node, part, t);
+        if (w === null) return;
+        const spread = bucket > raw ? 0.12 * w : 0;
+        const limit = part.domain === "gpu" ? (node.limit ?? 1e9) : 1e9;
+        const point = [t, w, Math.max(0, w - spread), Math.min(limit, w + spread * 1.4)];
+        series[k].points.push(point);
+        mean += point[1];
+        lo += point[2];
+        hi += point[3];
+        known += 1;
+      });
+      if (known > 0) sum.push([t, mean, lo, hi, known, list.length]);
+    }
+    if (list.length > 1 && sum.length > 0) series.push({ key: `${owner}/sum`, node_id: owner, index: -1, domain: "gpu", label: "sum", unit: "watts", quality: "measured", points: sum });
+    const gaps = [...new Set(list.map((p) => p.node))].flatMap((node) => gapsOf(node, world.now).filter((g) => g.to > from && g.from < to).map((g) => ({ from: iso(g.from), to: iso(g.to), cause: g.cause, node_id: node.id })));
+    return { from: iso(from), to: iso(to), bucket_seconds: bucket, downsampled: bucket > raw, retention_seconds: 604_800, series, gaps };
+  }
+
+  nodePower(id, query) {
+    const { world } = this;
+    const node = this.find(id);
+    const list = world.partsOf(node);
+    const body = this.curves(list, query, id);
+    let estimate = null;
+    let reason = null;
+    if (node.source !== "rapl") {
+      if (node.unknownCpu) reason = "unknown_cpu_model";
+      else if (node.neverKnown) reason = "no_utilisation";
+      else {
+        const points = [];
+        const step = Math.max(60, body.bucket_seconds) * 1000;
+        for (let t = Date.parse(body.from); t < Date.parse(body.to); t += step) {
+          if (gapsOf(node, world.now).some((g) => g.cause === "no_data" && t >= g.from && t < g.to)) continue;
+          const w = 210 + 90 * Math.sin(t / kHour) + 20 * Math.sin(t / 400_000);
+          points.push([t, w, w, w]);
+        }
+        estimate = { quality: "estimated", points, idle_watts: 96, max_watts: 720 };
+      }
+    }
+    if (node.platform) {
+      const sum = body.series.find((s) => s.index === -1);
+      body.series.push({ key: `${id}/platform/0`, node_id: id, index: 0, domain: "platform", label: "ipmi-dcmi", unit: "watts", quality: "measured", power_limit_watts: null, points: (sum?.points ?? []).filter((_, i) => i % 3 === 0).map(([t, m]) => [t, m * 1.18 + 310, m * 1.18 + 305, m * 1.18 + 318]) });
+    }
+    return { node_id: id, ...body, cpu_estimate: estimate, cpu_estimate_reason: reason, notes: [] };
+  }
+
+  taskRow(task, range) {
+    const t = this.world.taskEnergy(task, range.from, range.to);
+    return {
+      task_id: task.id, cluster: "default", team: task.team, group_id: task.kind === "inference" ? "llm-prod" : null, kind: task.kind,
+      state: t.uj === null ? "unknown" : task.id.startsWith("fold") ? "finished" : "running", energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, gap_seconds: Math.round(t.gap),
+      attribution: t.uj === null ? "unknown" : task.share === null ? "exclusive" : "shared_estimated", shared_seconds: task.share === null ? 0 : Math.round(t.covered), ...this.carbon(t.uj),
+      first_sample_at: t.uj === null ? null : iso(range.from), last_sample_at: t.uj === null ? null : iso(this.world.now - 8000), nodes: [task.node.id], devices: task.devices.length,
+      simulated: this.world.simulated(task.node), tokens_per_joule: task.id === "llm-serve-2" ? 0.412 : null,
+      ...(task.kind === "inference" && task.id !== "llm-serve-2" ? { tokens_reason: "no_usage_reported" } : {}),
+    };
+  }
+
+  tasks(query) {
+    const range = period(this.world, query);
+    const q = (query.get("q") ?? "").toLowerCase();
+    const team = query.get("team");
+    const rows = this.tasksSeen().filter((t) => t.id.toLowerCase().includes(q) && (!team || t.team === team)).map((t) => this.taskRow(t, range));
+    rows.sort((a, b) => (b.energy_kwh ?? -1) - (a.energy_kwh ?? -1));
+    const whole = this.cluster(range);
+    const tenant = this.session.role === "tenant";
+    const listed = rows.reduce((s, r) => s + BigInt(r.energy_uj ?? "0"), 0n);
+    const known = this.world.nodes.length > 0;
+    const rest = known && !tenant ? whole.unattributed : null;
+    const sum = known ? listed + (rest ?? 0n) : null;
+    return { tasks: rows, total: rows.length, unattributed: { energy_kwh: kwh(rest), energy_uj: str(rest) }, sum: { energy_kwh: kwh(sum), energy_uj: str(sum) }, next_cursor: null, from: iso(range.from), to: iso(range.to),
+      ...(this.visible ? { emission_factor: this.factor } : { carbon_hidden_reason: "no_factor_configured" }) };
+  }
+
+  taskEnergy(id, query) {
+    const task = this.findTask(id);
+    const range = period(this.world, query);
+    const t = this.world.taskEnergy(task, range.from, range.to);
+    const shared = task.share === null ? 0n : (t.uj ?? 0n);
+    const notes = task.share === null ? [] : [{ code: "shared_card", text: "shared by 2 tasks; the share is an estimate", params: { tasks: 2, share_percent: task.share, dimension: "compute" } }];
+    return {
+      ...this.energy("task", id, t, range, { attribution: t.uj === null ? "unknown" : task.share === null ? "exclusive" : "shared_estimated", shared, shared_seconds: task.share === null ? 0 : Math.round(t.covered), notes }),
+      allocations: t.allocations,
+      ...(task.kind === "inference" ? { token_efficiency: { tokens_per_joule: id === "llm-serve-2" ? 0.412 : null, reason: id === "llm-serve-2" ? null : "no_usage_reported", scope: "task_group" } } : {}),
+    };
+  }
+
+  taskPower(id, query) {
+    const task = this.findTask(id);
+    return { ...this.curves(task.devices.map((index) => ({ node: task.node, part: { domain: "gpu", index } })), query, task.node.id), cpu_estimate: null, cpu_estimate_reason: null, whole_card: true, notes: [] };
+  }
+
+  carbonRate(id) {
+    const node = this.find(id);
+    const w = this.powerNow([node]).power_watts;
+    if (!this.visible) return { power_watts: w, carbon_hidden_reason: "no_factor_configured" };
+    return { power_watts: w, grams_per_hour: w === null ? null : w * this.factor.value, intensity_g_per_kwh: this.factor.value * 1000, kind: "annual_factor", quality: "static", zone: node.zone, at: iso(this.world.now - 8000) };
+  }
+
+  sources() {
+    return {
+      nodes: this.nodesSeen().slice(0, 60).map((n) => ({
+        node_id: n.id,
+        sources: [
+          n.neverKnown
+            ? { source: n.source, devices: n.count, state: "unknown", gives: null, last_read_at: null, why_not: "no verified sample of this output form" }
+            : { source: n.source, devices: Math.max(1, n.count), state: "booked", gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+          ...(n.platform ? [{ source: "ipmi-dcmi", devices: 1, state: "booked", gives: "power", last_read_at: iso(this.world.now - 12_000) }] : []),
+          ...(n.count > 0 ? [{ source: "cpu-model", devices: 1, state: n.unknownCpu ? "unknown" : "estimated", gives: n.unknownCpu ? null : "power", last_read_at: n.unknownCpu ? null : iso(this.world.now - 8000), why_not: n.unknownCpu ? "unknown CPU model" : undefined }] : []),
+        ],
+      })),
+    };
+  }
+
+  tick() {
+    const p = this.powerNow();
+    return { ...p, nodes: this.world.nodes.slice(0, 500).map((n) => { const x = this.powerNow([n]); return { cluster: "default", node_id: n.id, power_watts: x.power_watts, last_sample_at: x.at }; }), beats_total: Math.floor(this.world.now / 20_000) };
+  }
+}

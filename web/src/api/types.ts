@@ -1,0 +1,337 @@
+/** Shapes of the HTTP API (/api/v1). null is unknown; an optional key is left out when it does not apply. */
+
+export type Maybe<T> = T | null;
+
+export interface Session {
+  role: "ops" | "tenant" | "viewer" | "agent";
+  team: string;
+  name: string;
+  expires_at: Maybe<string>;
+  version: string;
+  simulated: boolean;
+  factor_configured: boolean;
+  curve_retention_seconds: number;
+  max_gap_seconds: number;
+}
+
+export interface Factor {
+  value: Maybe<number>;
+  unit: string;
+  gas: string;
+  source: string;
+  configured: boolean;
+  year: Maybe<number>;
+}
+
+export interface Note {
+  code: string;
+  text: string;
+  params?: Record<string, unknown>;
+}
+
+export interface Carbon {
+  carbon_kgco2e?: Maybe<number>;
+  emission_factor?: Factor;
+  carbon_hidden_reason?: string;
+}
+
+export type Attribution = "exclusive" | "shared_estimated" | "unknown";
+
+export interface DomainEnergy {
+  domain: string;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  gap_seconds: number;
+  in_total: boolean;
+}
+
+export interface Energy extends Carbon {
+  scope: string;
+  id: string;
+  cluster: string;
+  from: string;
+  to: string;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  covered_seconds: number;
+  gap_seconds: number;
+  partial_seconds: number;
+  shared_seconds: number;
+  attribution: Maybe<Attribution>;
+  method: { counter_kwh: number; counter_uj: string; integrated_kwh: number; integrated_uj: string };
+  quality: "measured" | "simulated" | "mixed";
+  simulated_uj: string;
+  spread_uj: string;
+  shared_energy_kwh: number;
+  shared_energy_uj: string;
+  unattributed_kwh?: number;
+  unattributed_uj?: string;
+  rows: number;
+  first_sample_at: Maybe<string>;
+  last_sample_at: Maybe<string>;
+  domains: DomainEnergy[];
+  notes: Note[];
+}
+
+export interface Allocation {
+  node_id: string;
+  device_index: number;
+  domain: string;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  attribution: Attribution;
+  first_sample_at: Maybe<string>;
+  last_sample_at: Maybe<string>;
+}
+
+export interface TokenEfficiency {
+  tokens_per_joule: Maybe<number>;
+  reason?: Maybe<string>;
+  scope?: string;
+}
+
+export interface TaskEnergy extends Energy {
+  allocations: Allocation[];
+  token_efficiency?: TokenEfficiency;
+}
+
+export interface TopRow {
+  id: string;
+  cluster: string;
+  team?: string;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  carbon_kgco2e?: Maybe<number>;
+  coverage: Maybe<number>;
+  attribution?: Maybe<Attribution>;
+  share: Maybe<number>;
+}
+
+export interface HourRow {
+  hour: string;
+  energy_kwh: Maybe<number>;
+  coverage: Maybe<number>;
+  carbon_kgco2e?: Maybe<number>;
+}
+
+export interface PowerNow {
+  power_watts: Maybe<number>;
+  devices_known: number;
+  devices_total: number;
+  at: Maybe<string>;
+  boundary: string;
+}
+
+export interface Alert {
+  kind: string;
+  subject: string;
+  since: Maybe<string>;
+  text: string;
+}
+
+export interface DashboardStats {
+  from: string;
+  to: string;
+  range: string;
+  energy_summary?: Energy;
+  power_now: PowerNow;
+  hourly: HourRow[];
+  top: { tasks: TopRow[]; nodes: TopRow[]; teams: TopRow[] };
+  unattributed: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
+  nodes: { total: number; live: number; silent: number };
+  alerts: Alert[];
+}
+
+export interface TrendPoint {
+  at: string;
+  power_watts: Maybe<number>;
+}
+
+export interface NodeRow {
+  node_id: string;
+  cluster: string;
+  zone: Maybe<string>;
+  region: Maybe<string>;
+  state: "live" | "silent";
+  last_seen_at: Maybe<string>;
+  last_sample_at: Maybe<string>;
+  silent_seconds: Maybe<number>;
+  power_watts: Maybe<number>;
+  power_boundary: Maybe<string>;
+  platform_power_watts: Maybe<number>;
+  devices_known: number;
+  devices_total: number;
+  sources: string[];
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  gap_seconds: Maybe<number>;
+  simulated: boolean;
+  clock_offset_seconds: Maybe<number>;
+  agent_version: Maybe<string>;
+  trend: TrendPoint[];
+}
+
+export interface NodeList {
+  nodes: NodeRow[];
+  total: number;
+  power_known_watts: Maybe<number>;
+  next_cursor: Maybe<string>;
+  from: string;
+  to: string;
+}
+
+export interface Holder {
+  task_id: string;
+  state: string;
+  compute_share: Maybe<number>;
+  memory_share: Maybe<number>;
+}
+
+export interface Device {
+  index: number;
+  domain: string;
+  uuid: Maybe<string>;
+  vendor: Maybe<string>;
+  model: Maybe<string>;
+  source: Maybe<string>;
+  quality: Maybe<string>;
+  power_watts: Maybe<number>;
+  reason?: Maybe<string>;
+  power_limit_watts: Maybe<number>;
+  util: Maybe<number>;
+  memory_used_bytes: Maybe<number>;
+  temperature_c: Maybe<number>;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  method: Maybe<string>;
+  holders: Holder[];
+}
+
+export interface NodeDetail extends NodeRow {
+  labels: Record<string, string>;
+  boot_id: Maybe<string>;
+  cpu: Maybe<{ model: Maybe<string>; cores: Maybe<number>; util: Maybe<number> }>;
+  devices: Device[];
+}
+
+/** [time ms, mean, min, max] and, for the sum, how many devices were known of how many. */
+export type PowerPoint = [t: number, mean: number, min: number, max: number, known?: number, total?: number];
+
+export interface PowerSeries {
+  key: string;
+  node_id: string;
+  index: number;
+  domain: string;
+  unit: string;
+  quality: string;
+  label?: string;
+  power_limit_watts?: Maybe<number>;
+  points: PowerPoint[];
+}
+
+export interface PowerGap {
+  from: string;
+  to: string;
+  cause: string;
+  node_id: string;
+}
+
+export interface PowerCurves {
+  node_id?: string;
+  from: string;
+  to: string;
+  bucket_seconds: number;
+  downsampled: boolean;
+  retention_seconds: number;
+  series: PowerSeries[];
+  gaps: PowerGap[];
+  cpu_estimate?: Maybe<{ quality: string; points: PowerPoint[]; idle_watts: Maybe<number>; max_watts: Maybe<number> }>;
+  cpu_estimate_reason?: Maybe<string>;
+  whole_card?: boolean;
+  notes?: Note[];
+}
+
+export interface CarbonRate {
+  power_watts: Maybe<number>;
+  grams_per_hour?: Maybe<number>;
+  intensity_g_per_kwh?: Maybe<number>;
+  kind?: string;
+  quality?: string;
+  zone?: Maybe<string>;
+  at?: Maybe<string>;
+  carbon_hidden_reason?: string;
+}
+
+export interface TaskRow {
+  task_id: string;
+  cluster: string;
+  team: Maybe<string>;
+  group_id: Maybe<string>;
+  kind: Maybe<string>;
+  state: "running" | "finished" | "unknown";
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  gap_seconds: Maybe<number>;
+  attribution: Maybe<Attribution>;
+  shared_seconds: Maybe<number>;
+  carbon_kgco2e?: Maybe<number>;
+  first_sample_at: Maybe<string>;
+  last_sample_at: Maybe<string>;
+  nodes: string[];
+  devices: number;
+  simulated: boolean;
+  tokens_per_joule: Maybe<number>;
+  tokens_reason?: Maybe<string>;
+}
+
+export interface TaskList extends Carbon {
+  tasks: TaskRow[];
+  total: number;
+  unattributed: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
+  sum: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
+  next_cursor: Maybe<string>;
+  from: string;
+  to: string;
+}
+
+export interface SourceRow {
+  source: string;
+  devices: number;
+  state: "booked" | "unknown" | "estimated" | string;
+  gives: Maybe<string>;
+  last_read_at: Maybe<string>;
+  why_not?: Maybe<string>;
+}
+
+export interface SourceList {
+  nodes: { node_id: string; sources: SourceRow[] }[];
+}
+
+export interface FactorList {
+  in_force: Maybe<Factor>;
+  catalogue: unknown[];
+}
+
+export interface Tick {
+  at: string;
+  power_watts: Maybe<number>;
+  devices_known: number;
+  devices_total: number;
+  nodes: { cluster: string; node_id: string; power_watts: Maybe<number>; last_sample_at: Maybe<string> }[];
+  beats_total: number;
+}
+
+export interface ProblemBody {
+  type?: string;
+  title?: string;
+  status?: number;
+  detail?: string;
+  code?: string;
+  request_id?: string;
+}

@@ -207,7 +207,11 @@ TEST_F(SenderTest, TooLargeBatchesShrinkUntilTheyPassAndGrowAgain) {
   run();
   ASSERT_EQ(server.received.size(), 30U);
   EXPECT_EQ(FakeServer::split(server.requests[2].body).size(), 2U);
-  EXPECT_EQ(FakeServer::split(server.requests.back().body).size(), 10U);
+  std::size_t largest = 0;
+  for (std::size_t i = 2; i < server.requests.size(); ++i) {
+    largest = std::max(largest, FakeServer::split(server.requests[i].body).size());
+  }
+  EXPECT_EQ(largest, 10U);
 }
 
 TEST_F(SenderTest, APoisonBeatIsIsolatedAndOnlyItIsDropped) {

@@ -1,0 +1,129 @@
+// tidewatt-agent: reads this node's power and sends it to a Tidewatt server.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "own_usage.h"
+#include "run.h"
+#include "tidewatt/agent/agent_settings.h"
+#include "tidewatt/base/log.h"
+#include "tidewatt/config/settings.h"
+#include "tidewatt/os/posix.h"
+
+namespace {
+
+using namespace tidewatt;
+
+struct Arguments {
+  std::string config_file;
+  bool help = false;
+  bool version = false;
+  bool check_config = false;
+  std::vector<std::string> settings;  // all others
+  std::string trouble;
+};
+
+Arguments parse_arguments(int argc, char** argv) {
+  Arguments out;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--help" || argument == "-h") {
+      out.help = true;
+    } else if (argument == "--version") {
+      out.version = true;
+    } else if (argument == "--check-config") {
+      out.check_config = true;
+    } else if (argument.starts_with("--config=")) {
+      out.config_file = argument.substr(argument.find('=') + 1);
+    } else if (argument == "--config") {
+      if (i + 1 == argc) {
+        out.trouble = "--config: needs a file";
+      } else {
+        out.config_file = argv[++i];
+      }
+    } else {
+      out.settings.push_back(argument);
+    }
+  }
+  return out;
+}
+
+void print_help() {
+  std::printf(
+      "Usage: tidewatt-agent [--config FILE] [SETTING...]\n"
+      "Reads this node's power and sends it to a Tidewatt server.\n\n"
+      "  --config FILE\n      YAML file with the settings below; flags win over the environment, that over "
+      "the file.\n"
+      "  --check-config\n      Report all mistakes in the settings and exit.\n"
+      "  --version\n      Print the version and exit.\n"
+      "  --help\n      Print this and exit.\n\n"
+      "Settings (in the file: spool.max_age for --spool-max-age, and so on):\n%s\n"
+      "Exit codes: 0 all is well, 1 the agent could not run, 2 the settings are wrong.\n",
+      agent::agent_settings().help().c_str());
+}
+
+log::Level level_of(const std::string& name) {
+  if (name == "debug") return log::Level::debug;
+  if (name == "warning") return log::Level::warning;
+  if (name == "error") return log::Level::error;
+  return log::Level::info;
+}
+
+std::optional<std::string> from_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+int run(int argc, char** argv) {
+  const Arguments arguments = parse_arguments(argc, argv);
+  if (arguments.help) {
+    print_help();
+    return 0;
+  }
+  if (arguments.version) {
+    std::printf("tidewatt-agent %s\n", TIDEWATT_VERSION);
+    return 0;
+  }
+  if (!arguments.trouble.empty()) {
+    std::fprintf(stderr, "tidewatt-agent: %s\n", arguments.trouble.c_str());
+    return app::kExitUsage;
+  }
+  config::Settings settings{agent::agent_settings()};
+  if (!arguments.config_file.empty()) {
+    const auto text = os::make_file_system()->read_text(arguments.config_file, 1U << 20U);
+    if (!text) {
+      std::fprintf(stderr, "tidewatt-agent: --config: %s\n", text.error().to_string().c_str());
+      return app::kExitUsage;
+    }
+    settings.load_yaml(*text, arguments.config_file);
+  }
+  settings.load_environment(from_environment);
+  settings.load_flags(arguments.settings);
+  settings.finish();
+  const agent::AgentConfig config = agent::config_from(settings);
+  for (const auto& problem : settings.problems()) {
+    std::fprintf(stderr, "tidewatt-agent: %s\n", problem.to_string().c_str());
+  }
+  if (!settings.problems().empty()) return app::kExitUsage;
+  if (arguments.check_config) {
+    std::printf("%s", settings.describe().c_str());
+    return 0;
+  }
+  log::set_level(level_of(config.log_level));
+  return config.once ? app::print_one_beat(config) : app::run_agent(config, settings);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  app::bound_memory();
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tidewatt-agent: internal error: %s; please report it\n", error.what());
+    return app::kExitFailure;
+  }
+}

@@ -1,0 +1,290 @@
+#include "run.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "instance_lock.h"
+#include "own_usage.h"
+#include "process.h"
+#include "tidewatt/agent/beats.h"
+#include "tidewatt/agent/delivery_thread.h"
+#include "tidewatt/agent/exposition.h"
+#include "tidewatt/agent/identity.h"
+#include "tidewatt/agent/sender.h"
+#include "tidewatt/agent/source_factory.h"
+#include "tidewatt/base/log.h"
+#include "tidewatt/net/client.h"
+#include "tidewatt/net/server.h"
+#include "tidewatt/os/posix.h"
+#include "tidewatt/wire/beat_json.h"
+
+namespace tidewatt::app {
+namespace {
+
+using agent::AgentConfig;
+using agent::SourceRunner;
+
+constexpr Milliseconds kSendDeadline{10'000};
+constexpr Milliseconds kLastSendDeadline{2'000};
+constexpr Milliseconds kStopPatience{2'300};
+constexpr std::size_t kMaxAnswerBytes = 1U << 20U;
+constexpr int kHealthyBeats = 3;
+constexpr int kHoldIntervals = 3;
+constexpr Milliseconds kOncePoll{20};
+
+int give_up(const Error& error) {
+  std::fprintf(stderr, "tidewatt-agent: %s\n", error.to_string().c_str());
+  return error.code == ErrorCode::invalid_input ? kExitUsage : kExitFailure;
+}
+
+/// The outside, shared because a source that hangs may outlive everything else.
+struct Outside {
+  std::shared_ptr<FileSystem> files{os::make_file_system()};
+  std::shared_ptr<os::SystemClock> clock = std::make_shared<os::SystemClock>();
+  std::shared_ptr<ProcessRunner> processes{os::make_process_runner()};
+  os::SecureRng rng;
+};
+
+Result<agent::NodeFacts> facts_of(const AgentConfig& config, Outside& outside) {
+  agent::NodeFacts facts;
+  TW_TRY(facts.node_id, agent::resolve_node_id(config.node_id, *outside.files));
+  facts.cluster = config.cluster;
+  facts.zone = config.zone;
+  facts.region = config.region;
+  facts.labels = config.labels;
+  facts.agent_version = TIDEWATT_VERSION;
+  facts.boot_id = os::boot_id(*outside.files);
+  if (facts.boot_id.empty()) {
+    // Then every start counts as a boot: its clock can't be joined to that of an earlier one.
+    facts.boot_id = fmt::format("start-{:016x}", outside.rng.next());
+    log::warning("the kernel's boot id can't be read; every start counts as a boot",
+                 {{"boot_id", facts.boot_id}});
+  }
+  agent::add_machine_facts(facts, *outside.files);
+  return facts;
+}
+
+using Runners = std::vector<std::unique_ptr<SourceRunner>>;
+
+Result<Runners> start_sources(const AgentConfig& config, const std::string& node_id, Outside& outside,
+                              const std::shared_ptr<agent::Collector>& collector) {
+  TW_TRY(auto sources, agent::build_sources(config.sources, {.files = outside.files,
+                                                             .clock = outside.clock,
+                                                             .processes = outside.processes,
+                                                             .node_id = node_id,
+                                                             .speed = config.speed}));
+  Runners runners;
+  for (auto& source : sources) {
+    runners.push_back(std::make_unique<SourceRunner>(
+        std::move(source), agent::SourceWatch{config.interval, config.source_deadline}, collector,
+        outside.clock));
+    runners.back()->start();
+  }
+  return runners;
+}
+
+std::shared_ptr<agent::Collector> make_collector(const AgentConfig& config) {
+  return std::make_shared<agent::Collector>(
+      agent::Collector::Options{.max_hold = config.interval * kHoldIntervals});
+}
+
+/// /metrics and /healthz.
+class Endpoint {
+ public:
+  Endpoint(const AgentConfig& config, const agent::NodeFacts& facts, Outside& outside,
+           const agent::Collector& collector, const Runners& runners, const agent::Spool& spool,
+           const agent::Sender& sender)
+      : config_(config),
+        facts_(facts),
+        outside_(outside),
+        collector_(collector),
+        runners_(runners),
+        spool_(spool),
+        sender_(sender),
+        started_(outside.clock->mono_now()) {}
+
+  Status open() {
+    if (config_.listen.address.empty()) return {};
+    auto server = net::Server::listen({.address = config_.listen.address,
+                                       .port = config_.listen.port,
+                                       .max_body_bytes = 4096,
+                                       .max_header_bytes = 8192,
+                                       .max_connections = 32,
+                                       .worker_threads = 1,
+                                       .max_queued_requests = 32,
+                                       .tls_certificate_file = {},
+                                       .tls_key_file = {}},
+                                      [this](const net::Request& request) { return answer(request); });
+    if (!server) {
+      Error error = server.error();
+      error.hint = "give --listen another HOST:PORT, or --listen off";
+      return tl::unexpected(std::move(error));
+    }
+    server_ = std::move(*server);
+    log::info("metrics and health",
+              {{"address", fmt::format("{}:{}", config_.listen.address, server_->port())}});
+    return {};
+  }
+  void close() {
+    if (server_) server_->stop(Milliseconds{100});
+  }
+
+ private:
+  [[nodiscard]] agent::Snapshot snapshot() const {
+    agent::Snapshot s;
+    s.now = outside_.clock->mono_now();
+    s.version = facts_.agent_version;
+    s.cluster = facts_.cluster;
+    s.node_id = facts_.node_id;
+    s.devices = collector_.latest(s.now);
+    for (const auto& runner : runners_) s.sources.push_back(runner->status());
+    s.spool = spool_.stats();
+    s.sender = sender_.stats();
+    s.last_read = collector_.last_read();
+    s.last_change = collector_.last_change();
+    s.own_cpu_seconds = own_cpu_seconds();
+    s.own_resident_bytes = own_resident_bytes(*outside_.files);
+    return s;
+  }
+
+  [[nodiscard]] net::Response answer(const net::Request& request) const {
+    if (request.method != "GET" && request.method != "HEAD") {
+      return net::problem(405, "method_not_allowed", "Method not allowed", "only GET is answered here");
+    }
+    if (request.path == "/metrics") {
+      return {200,
+              {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
+              agent::to_prometheus(snapshot())};
+    }
+    if (request.path == "/healthz") {
+      auto health = agent::health_of(snapshot(), started_, config_.beat * kHealthyBeats);
+      return {health.status, {{"content-type", "text/plain; charset=utf-8"}}, std::move(health.body)};
+    }
+    return net::problem(404, "not_found", "Not found", "this agent answers /metrics and /healthz");
+  }
+
+  const AgentConfig& config_;
+  const agent::NodeFacts& facts_;
+  Outside& outside_;
+  const agent::Collector& collector_;
+  const Runners& runners_;
+  const agent::Spool& spool_;
+  const agent::Sender& sender_;
+  SteadyTime started_;
+  std::unique_ptr<net::Server> server_;
+};
+
+std::unique_ptr<net::HttpClient> client(const AgentConfig& config, Milliseconds deadline) {
+  return net::make_http_client(
+      {.deadline = deadline, .max_response_bytes = kMaxAnswerBytes, .ca_file = config.ca_file});
+}
+
+/// Everything that can go wrong at the start and that a person must mend.
+Result<std::unique_ptr<agent::Spool>> open_spool(const AgentConfig& config, const std::string& boot_id,
+                                                 Outside& outside, std::unique_ptr<InstanceLock>& lock) {
+  if (auto made = outside.files->make_folders(config.spool_folder); !made) {
+    Error error = made.error().with_context("spool");
+    if (error.hint.empty()) error.hint = "give --spool-dir a folder that this user may write";
+    return tl::unexpected(std::move(error));
+  }
+  TW_TRY(auto acquired, InstanceLock::acquire(config.spool_folder));
+  lock = std::make_unique<InstanceLock>(std::move(acquired));
+  return agent::Spool::open(*outside.files, *outside.clock,
+                            {.folder = config.spool_folder,
+                             .max_bytes = config.spool_bytes,
+                             .max_age = config.spool_age,
+                             .boot_id = boot_id});
+}
+
+}  // namespace
+
+int run_agent(const AgentConfig& config, const config::Settings& settings) {
+  StopSignal stop;
+  Outside outside;
+  auto facts = facts_of(config, outside);
+  if (!facts) return give_up(facts.error());
+  if (!config.ca_file.empty()) {
+    if (auto pem = outside.files->read_text(config.ca_file); !pem)
+      return give_up(pem.error().with_context("ca_file"));
+  }
+  std::unique_ptr<InstanceLock> lock;
+  auto spool = open_spool(config, facts->boot_id, outside, lock);
+  if (!spool) return give_up(spool.error());
+  agent::Identity identity{*outside.files, outside.rng, config.spool_folder, facts->boot_id, **spool};
+  facts->agent_id = identity.agent_id();
+
+  const auto collector = make_collector(config);
+  auto runners = start_sources(config, facts->node_id, outside, collector);
+  if (!runners) return give_up(runners.error());
+  agent::Sender sender{**spool,
+                       *outside.clock,
+                       outside.rng,
+                       [&settings, &outside] { return settings.secret("token", *outside.files); },
+                       {.url = config.server + "/api/v1/heartbeats",
+                        .user_agent = fmt::format("tidewatt-agent/{}", TIDEWATT_VERSION)}};
+  Endpoint endpoint{config, *facts, outside, *collector, *runners, **spool, sender};
+  if (auto opened = endpoint.open(); !opened) return give_up(opened.error());
+  agent::DeliveryThread delivery{sender, *outside.clock, client(config, kSendDeadline),
+                                 client(config, kLastSendDeadline)};
+  agent::Beats beats{*facts, *outside.clock, *outside.files, *collector, *runners};
+  log::info("started", {{"node_id", facts->node_id},
+                        {"cluster", facts->cluster},
+                        {"agent_id", facts->agent_id},
+                        {"server", config.server},
+                        {"waiting", std::to_string((*spool)->stats().waiting)}});
+  release_unused_memory();
+
+  os::SecureRng jitter;
+  agent::run_beats(
+      *outside.clock, jitter, config.beat, [&](Milliseconds time) { return stop.wait(time); },
+      [&] {
+        beats.make_and_spool(**spool, identity);
+        delivery.wake();
+      });
+
+  log::info("stopping");
+  beats.make_and_spool(**spool, identity);
+  endpoint.close();
+  const bool ended = delivery.stop(kStopPatience);
+  runners->clear();
+  log::info("stopped", {{"waiting", std::to_string((*spool)->stats().waiting)}});
+  // A request or a source that still hangs must not hold up the end; all beats are on disk.
+  std::fflush(nullptr);
+  if (!ended) std::_Exit(0);
+  return 0;
+}
+
+int print_one_beat(const AgentConfig& config) {
+  StopSignal stop;
+  Outside outside;
+  auto facts = facts_of(config, outside);
+  if (!facts) return give_up(facts.error());
+  const auto collector = make_collector(config);
+  auto runners = start_sources(config, facts->node_id, outside, collector);
+  if (!runners) return give_up(runners.error());
+  agent::Beats beats{*facts, *outside.clock, *outside.files, *collector, *runners};
+  // Two reads: a counter's first is only a baseline.
+  const auto ready = [&] {
+    for (const auto& runner : *runners) {
+      const auto status = runner->status();
+      if (status.reads < 2 && status.failures == 0) return false;
+    }
+    return true;
+  };
+  const SteadyTime begin = outside.clock->mono_now();
+  const SteadyTime latest = begin + config.interval + config.source_deadline;
+  while (!stop.wait(kOncePoll)) {
+    const SteadyTime now = outside.clock->mono_now();
+    if (now > latest || (ready() && now >= begin + config.interval)) break;
+  }
+  if (stop.asked()) return kExitFailure;
+  const std::string json = wire::to_json(beats.make());
+  std::printf("%s\n", json.c_str());
+  std::fflush(nullptr);
+  return 0;
+}
+
+}  // namespace tidewatt::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tidewatt/agent/agent_settings.h"
+#include "tidewatt/base/clock.h"
+#include "tidewatt/base/file_system.h"
+#include "tidewatt/base/process.h"
+#include "tidewatt/sensors/source.h"
+
+namespace tidewatt::agent {
+
+/// What sources read from. Shared, for a source that hangs may be left behind with it.
+struct SourceParts {
+  std::shared_ptr<FileSystem> files;
+  std::shared_ptr<const Clock> clock;
+  std::shared_ptr<ProcessRunner> processes;
+  std::string node_id;  ///< seeds what a simulated node does
+  double speed = 1;     ///< of a replay
+};
+
+/// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL and hwmon.
+/// @error invalid_input  a log that can't be replayed
+Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::vector<SourceSpec>& specs,
+                                                                    const SourceParts& parts);
+
+/// Reads `first` while it is there, else `second`: a library, and the tool that stands in for it.
+/// Whether `first` came (back) is tried once a minute.
+std::unique_ptr<sensors::Source> make_fallback(std::string name, std::unique_ptr<sensors::Source> first,
+                                               std::unique_ptr<sensors::Source> second,
+                                               std::shared_ptr<const Clock> clock);
+
+}  // namespace tidewatt::agent

@@ -1,0 +1,111 @@
+#include "tidewatt/agent/source_factory.h"
+
+#include <optional>
+
+#include "tidewatt/sensors/sources.h"
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::agent {
+namespace {
+
+constexpr std::chrono::minutes kTryFirstAgain{1};
+
+class Fallback final : public sensors::Source {
+ public:
+  Fallback(std::string name, std::unique_ptr<Source> first, std::unique_ptr<Source> second,
+           std::shared_ptr<const Clock> clock)
+      : name_(std::move(name)),
+        first_(std::move(first)),
+        second_(std::move(second)),
+        clock_(std::move(clock)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+
+  Result<std::vector<sensors::Reading>> read() override {
+    const SteadyTime now = clock_->mono_now();
+    if (!first_missing_since_ || now - *first_missing_since_ >= kTryFirstAgain) {
+      auto readings = first_->read();
+      const bool missing = !readings && (readings.error().code == ErrorCode::not_found ||
+                                         readings.error().code == ErrorCode::unavailable);
+      if (!missing) {
+        first_missing_since_.reset();
+        return readings;
+      }
+      first_missing_since_ = now;
+      why_first_is_missing_ = readings.error();
+    }
+    auto readings = second_->read();
+    if (!readings && readings.error().code == ErrorCode::not_found)
+      return tl::unexpected(why_first_is_missing_);
+    return readings;
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<Source> first_;
+  std::unique_ptr<Source> second_;
+  std::shared_ptr<const Clock> clock_;
+  std::optional<SteadyTime> first_missing_since_;
+  Error why_first_is_missing_;
+};
+
+/// Keeps alive what a source reads from, for as long as the source itself.
+class Owning final : public sensors::Source {
+ public:
+  Owning(std::unique_ptr<Source> source, SourceParts parts)
+      : parts_(std::move(parts)), source_(std::move(source)) {}
+  [[nodiscard]] std::string name() const override { return source_->name(); }
+  Result<std::vector<sensors::Reading>> read() override { return source_->read(); }
+
+ private:
+  SourceParts parts_;
+  std::unique_ptr<Source> source_;  // destroyed first
+};
+
+std::unique_ptr<sensors::Source> sim(const SourceSpec& spec, const SourceParts& parts) {
+  sensors::SimOptions options;
+  options.node_id = parts.node_id;
+  const auto number = [&](std::string_view name) -> std::optional<std::uint64_t> {
+    const std::string* text = spec.option(name);
+    return text == nullptr ? std::nullopt : parse_uint64(*text);
+  };
+  if (const auto n = number("gpus")) options.gpus = static_cast<int>(std::min<std::uint64_t>(*n, 1024));
+  if (const auto n = number("seed")) options.seed = *n;
+  if (const auto n = number("limit")) options.gpu_limit = Watts{static_cast<double>(*n)};
+  if (const auto n = number("cpu")) options.cpu_rails = *n != 0;
+  if (const auto n = number("platform")) options.platform_meter = *n != 0;
+  return sensors::make_sim(std::move(options), *parts.clock);
+}
+
+}  // namespace
+
+std::unique_ptr<sensors::Source> make_fallback(std::string name, std::unique_ptr<sensors::Source> first,
+                                               std::unique_ptr<sensors::Source> second,
+                                               std::shared_ptr<const Clock> clock) {
+  return std::make_unique<Fallback>(std::move(name), std::move(first), std::move(second), std::move(clock));
+}
+
+Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::vector<SourceSpec>& specs,
+                                                                    const SourceParts& parts) {
+  std::vector<std::unique_ptr<sensors::Source>> out;
+  const auto add = [&](std::unique_ptr<sensors::Source> source) {
+    out.push_back(std::make_unique<Owning>(std::move(source), parts));
+  };
+  for (const auto& spec : specs) {
+    const bool all = spec.kind == "auto";
+    if (all) {
+      add(make_fallback("nvidia", sensors::make_nvml(parts.files, parts.clock),
+                        sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock), parts.clock));
+    }
+    if (spec.kind == "nvml") add(sensors::make_nvml(parts.files, parts.clock));
+    if (spec.kind == "nvidia-smi") {
+      add(sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock));
+    }
+    if (all || spec.kind == "rapl") add(sensors::make_rapl(*parts.files, *parts.clock));
+    if (all || spec.kind == "hwmon") add(sensors::make_hwmon(*parts.files, *parts.clock));
+    if (spec.kind == "sim") add(sim(spec, parts));
+  }
+  return out;
+}
+
+}  // namespace tidewatt::agent

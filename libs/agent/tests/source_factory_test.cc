@@ -1,0 +1,100 @@
+#include "tidewatt/agent/source_factory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tidewatt/testing/fake_file_system.h"
+#include "tidewatt/testing/fake_process.h"
+#include "tidewatt/testing/manual_clock.h"
+
+namespace tidewatt::agent {
+namespace {
+
+using ::testing::ElementsAre;
+
+class ScriptedSource final : public sensors::Source {
+ public:
+  explicit ScriptedSource(std::shared_ptr<Result<std::vector<sensors::Reading>>> answer,
+                          std::shared_ptr<int> reads)
+      : answer_(std::move(answer)), reads_(std::move(reads)) {}
+  [[nodiscard]] std::string name() const override { return "scripted"; }
+  Result<std::vector<sensors::Reading>> read() override {
+    ++*reads_;
+    return *answer_;
+  }
+
+ private:
+  std::shared_ptr<Result<std::vector<sensors::Reading>>> answer_;
+  std::shared_ptr<int> reads_;
+};
+
+class FallbackTest : public ::testing::Test {
+ protected:
+  using Answer = Result<std::vector<sensors::Reading>>;
+  std::shared_ptr<tidewatt::testing::ManualClock> clock =
+      std::make_shared<tidewatt::testing::ManualClock>(UtcTime{std::chrono::seconds{1'800'000'000}});
+  std::shared_ptr<Answer> library = std::make_shared<Answer>(std::vector<sensors::Reading>(1));
+  std::shared_ptr<Answer> tool = std::make_shared<Answer>(std::vector<sensors::Reading>(2));
+  std::shared_ptr<int> library_reads = std::make_shared<int>(0);
+  std::shared_ptr<int> tool_reads = std::make_shared<int>(0);
+  std::unique_ptr<sensors::Source> source =
+      make_fallback("nvidia", std::make_unique<ScriptedSource>(library, library_reads),
+                    std::make_unique<ScriptedSource>(tool, tool_reads), clock);
+};
+
+TEST_F(FallbackTest, TheLibraryIsReadWhileItIsThere) {
+  EXPECT_EQ(source->read()->size(), 1U);
+  EXPECT_EQ(*tool_reads, 0);
+}
+
+TEST_F(FallbackTest, TheToolStandsInAndTheLibraryIsTriedOnceAMinute) {
+  *library = fail(ErrorCode::not_found, "no libnvidia-ml.so.1");
+  for (int second = 0; second < 90; ++second) {
+    EXPECT_EQ(source->read()->size(), 2U);
+    clock->advance(Milliseconds{1000});
+  }
+  EXPECT_EQ(*library_reads, 2);
+  EXPECT_EQ(*tool_reads, 90);
+  *library = std::vector<sensors::Reading>(1);
+  clock->advance(std::chrono::minutes{1});
+  EXPECT_EQ(source->read()->size(), 1U) << "the driver came back";
+}
+
+TEST_F(FallbackTest, ALibraryThatHangsIsNotAnsweredByStartingProcesses) {
+  *library = fail(ErrorCode::timed_out, "no answer");
+  EXPECT_EQ(source->read().error().code, ErrorCode::timed_out);
+  EXPECT_EQ(*tool_reads, 0);
+}
+
+TEST_F(FallbackTest, WithoutEitherTheLibrarysReasonIsTold) {
+  *library = fail(ErrorCode::not_found, "no libnvidia-ml.so.1");
+  *tool = fail(ErrorCode::not_found, "no nvidia-smi");
+  EXPECT_EQ(source->read().error().message, "no libnvidia-ml.so.1");
+}
+
+TEST(BuildSources, AutoReadsWhatANodeMayHave) {
+  const SourceParts parts{std::make_shared<tidewatt::testing::FakeFileSystem>(),
+                          std::make_shared<tidewatt::testing::ManualClock>(UtcTime{std::chrono::seconds{1}}),
+                          std::make_shared<tidewatt::testing::FakeProcessRunner>(), "n1", 1};
+  const auto sources = build_sources({*parse_source("auto")}, parts);
+  ASSERT_TRUE(sources);
+  std::vector<std::string> names;
+  for (const auto& source : *sources) names.push_back(source->name());
+  EXPECT_THAT(names, ElementsAre("nvidia", "rapl", "hwmon"));
+}
+
+TEST(BuildSources, SimTakesItsNumberOfCards) {
+  const SourceParts parts{
+      std::make_shared<tidewatt::testing::FakeFileSystem>(),
+      std::make_shared<tidewatt::testing::ManualClock>(UtcTime{std::chrono::seconds{1'800'000'000}}),
+      std::make_shared<tidewatt::testing::FakeProcessRunner>(), "n1", 1};
+  auto sources = build_sources({*parse_source("sim:gpus=3:cpu=0:platform=0")}, parts);
+  ASSERT_TRUE(sources);
+  const auto readings = sources->at(0)->read();
+  ASSERT_TRUE(readings);
+  EXPECT_EQ(readings->size(), 3U);
+  for (const auto& reading : *readings) EXPECT_EQ(reading.quality, Quality::simulated);
+}
+
+}  // namespace
+}  // namespace tidewatt::agent

@@ -47,6 +47,7 @@ class Fallback final : public sensors::Source {
   std::shared_ptr<const Clock> clock_;
   std::optional<SteadyTime> first_missing_since_;
   Error why_first_is_missing_;
+  bool second_missing_ = false;
 };
 
 /// Keeps alive what a source reads from, for as long as the source itself.

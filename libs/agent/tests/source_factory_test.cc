@@ -70,6 +70,10 @@ TEST_F(FallbackTest, WithoutEitherTheLibrarysReasonIsTold) {
   *library = fail(ErrorCode::not_found, "no libnvidia-ml.so.1");
   *tool = fail(ErrorCode::not_found, "no nvidia-smi");
   EXPECT_EQ(source->read().error().message, "no libnvidia-ml.so.1");
+  *tool = fail(ErrorCode::unavailable, "no nvidia-smi (next try in 5 s)");
+  EXPECT_EQ(source->read().error().message, "no libnvidia-ml.so.1") << "the tool only waits";
+  *tool = fail(ErrorCode::io, "nvidia-smi: driver mismatch");
+  EXPECT_EQ(source->read().error().code, ErrorCode::io);
 }
 
 TEST(BuildSources, AutoReadsWhatANodeMayHave) {

@@ -19,7 +19,7 @@ struct ClientRequest {
 struct ClientOptions {
   Milliseconds deadline{10'000};  ///< for the whole exchange
   std::size_t max_response_bytes = 64U << 20U;
-  std::string ca_file;            ///< PEM to trust besides the system's store
+  std::string ca_file;  ///< PEM to trust besides the system's store
 };
 
 /// Sends one request at a time, keeps the connection when it can. Injected where code talks to a server.

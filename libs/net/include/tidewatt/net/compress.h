@@ -7,7 +7,8 @@
 
 namespace tidewatt::net {
 
-/// @error invalid_input: not gzip / zstd, truncated, larger than `limit`, or more than `ratio` times the input
+/// @error invalid_input: not gzip / zstd, truncated, larger than `limit`, or more than `ratio` times the
+/// input
 Result<std::string> gunzip(std::string_view bytes, std::size_t limit, std::size_t ratio);
 Result<std::string> unzstd(std::string_view bytes, std::size_t limit, std::size_t ratio);
 std::string gzip(std::string_view bytes);

@@ -12,12 +12,12 @@ namespace tidewatt::net {
 using Headers = std::map<std::string, std::string, std::less<>>;
 
 struct Request {
-  std::string method;  ///< "GET", "POST", ...
-  std::string path;    ///< percent-decoded, without query
-  std::string raw_path; ///< as sent, without query: split into segments before decoding (ids may hold "%2F")
+  std::string method;    ///< "GET", "POST", ...
+  std::string path;      ///< percent-decoded, without query
+  std::string raw_path;  ///< as sent, without query: split into segments before decoding (ids may hold "%2F")
   std::map<std::string, std::string, std::less<>> query;  ///< decoded; a repeated key keeps its last value
   Headers headers;
-  std::string body;    ///< decompressed
+  std::string body;  ///< decompressed
   std::string remote_address;
   std::string request_id;  ///< from X-Request-Id when sane, else made
   bool tls = false;

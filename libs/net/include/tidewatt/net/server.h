@@ -12,7 +12,8 @@
 
 namespace tidewatt::net {
 
-/// Sends server-sent events on one connection, from any thread. Bounded: a client that doesn't read is dropped.
+/// Sends server-sent events on one connection, from any thread. Bounded: a client that doesn't read is
+/// dropped.
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -23,16 +24,16 @@ class EventSink {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  ///< 0 = any free port
+  std::uint16_t port = 0;                  ///< 0 = any free port
   std::size_t max_body_bytes = 8U << 20U;  ///< before and after decompression
   std::size_t max_decompression_ratio = 100;
   std::size_t max_header_bytes = 16U << 10U;
   Milliseconds read_timeout{15'000};  ///< for a whole request once its first byte came; slow clients are cut
   Milliseconds idle_timeout{60'000};
   std::size_t max_connections = 4096;
-  std::size_t worker_threads = 2;   ///< handlers run here, may block
+  std::size_t worker_threads = 2;         ///< handlers run here, may block
   std::size_t max_queued_requests = 512;  ///< beyond it: 503 + Retry-After
-  std::string tls_certificate_file;  ///< PEM; empty = plain HTTP
+  std::string tls_certificate_file;       ///< PEM; empty = plain HTTP
   std::string tls_key_file;
 };
 
@@ -40,19 +41,23 @@ struct ServerStats {
   std::uint64_t requests = 0, refused_busy = 0, bad_requests = 0, connections = 0, event_streams = 0;
 };
 
-/// HTTP/1.1 server: keep-alive, pipelining-safe, gzip/zstd request bodies, gzip answers when asked (> 1 KiB),
-/// Expect: 100-continue, request ids, limits as above with problem+json answers (413, 415, 431, 400, 408, 503).
+/// HTTP/1.1 server: one io thread and `worker_threads`; HEAD reaches the handler as GET; keep-alive,
+/// pipelining-safe, gzip/zstd request bodies, gzip answers when asked (> 1 KiB), Expect: 100-continue,
+/// request ids, limits as above with problem+json answers (413, 415, 431, 400, 408, 503).
 class Server {
  public:
   /// Called on a worker thread. Exceptions become 500 with the request id.
   using Handler = std::function<Response(const Request&)>;
-  /// Asked first for every GET: when it returns true the connection became an event stream and it keeps `sink`.
-  using StreamHandler = std::function<std::optional<Response>(const Request&, std::shared_ptr<EventSink> sink)>;
+  /// Called on a worker thread for a GET of its path. It keeps `sink` and returns nullopt: the connection is
+  /// an event stream from then on; or it returns an answer and forgets `sink`.
+  using StreamHandler =
+      std::function<std::optional<Response>(const Request&, std::shared_ptr<EventSink> sink)>;
 
+  /// @error invalid_input (address), conflict (port taken), io (TLS files, anything else)
   static Result<std::unique_ptr<Server>> listen(ServerOptions options, Handler handler);
   virtual ~Server() = default;
-  /// Requests whose path is `path` become event streams: `on_open` returns nullopt to go on streaming, or an answer
-  /// (401, 503, ...) that is sent instead. Call before traffic comes.
+  /// Requests whose path is `path` become event streams: `on_open` returns nullopt to go on streaming, or an
+  /// answer (401, 503, ...) that is sent instead. Call before traffic comes.
   virtual void add_stream(std::string path, StreamHandler on_open) = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   [[nodiscard]] virtual ServerStats stats() const = 0;

@@ -1,5 +1,5 @@
 // Accruals per second, durable, as the server sends them: batches of 100 nodes with 8 devices each.
-//   store_bench FOLDER [nodes] [rounds] [threads]
+//   store_bench FOLDER [nodes] [rounds] [threads] [checkpoint_bytes]
 #include <sys/resource.h>
 
 #include <chrono>
@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   for (const auto* suffix : {"", "-wal", "-shm", ".lock"})
     std::filesystem::remove(folder / (std::string("bench.db") + suffix));
   store::SqliteOptions options{.path = (folder / "bench.db").string()};
+  if (argc > 5) options.checkpoint_bytes = static_cast<std::size_t>(number(5, 0));
   auto store = store::open_sqlite_store(options);
   if (!store) {
     std::fprintf(stderr, "%s\n", store.error().to_string().c_str());

@@ -1,6 +1,7 @@
 #include "writer.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kCachedAccounts = 200'000;
 constexpr std::size_t kCachedNames = 100'000;
 /// A disk that stays full must not grow the journal's image in memory without end.
-constexpr std::size_t kJournalLimitFactor = 8;
+constexpr std::size_t kJournalLimitFactor = 4;
 
 }  // namespace
 
@@ -87,6 +88,7 @@ Result<Writer::Outcomes> Writer::wait_for(Job& job) {
 }
 
 void Writer::loop() {
+  ::pthread_setname_np(::pthread_self(), "store-writer");
   while (true) {
     const auto jobs = take();
     if (!jobs.empty()) commit(jobs);

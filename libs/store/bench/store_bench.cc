@@ -163,6 +163,19 @@ int main(int argc, char** argv) {
         ->curve({"default", "node-10000"}, {from, from + std::chrono::hours{24 * 8}}, 1'000'000)
         ->size();
   });
+  Accrual week = make_accrual(nodes, 0);
+  week.curve.clear();
+  for (int i = 0; i < 7 * 24 * 180; ++i) week.curve.push_back(make_accrual(nodes, i).curve.front());
+  (void)(*store)->accrue({&week, 1});
+  const auto read_week = [&] {
+    const UtcTime from{Milliseconds{1'796'000'000'000}};
+    return (*store)->curve(week.node, {from, from + std::chrono::hours{24 * 8}}, 1'000'000)->size();
+  };
+  query("curve, 7 days, from memory", read_week);
+  store->reset();
+  store = store::open_sqlite_store(options);
+  query("curve, 7 days, from tables", read_week);
+  query("curve, 7 days, again", read_week);
   const auto start = std::chrono::steady_clock::now();
   const auto cpu_start = cpu_seconds();
   store->reset();

@@ -124,7 +124,9 @@ void Writer::commit(const std::vector<Job*>& jobs) {
   }
   for (auto* job : jobs) {
     if (!status) job->answer = tl::unexpected(status.error());
-    job->done.set_value();  // the job is its caller's again, and may be gone
+    // Taken out first: once the caller wakes, its job is gone.
+    auto done = std::move(job->done);
+    done.set_value();
   }
 }
 

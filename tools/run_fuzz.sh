@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every libFuzzer target on its corpus and then on new inputs: run_fuzz.sh BIN_FOLDER SECONDS RESULTS_FOLDER
-# Corpora: tests/fuzz/corpus/TARGET/. A crash is kept in build/logs/fuzz/ and named in the output.
+# Corpora: libs/*/fuzz/corpus/TARGET/ (fuzz_beat_json: corpus/beat_json). A crash is kept in build/logs/fuzz/ and named in the output.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 bin=${1:?usage: run_fuzz.sh BIN_FOLDER SECONDS RESULTS_FOLDER}
@@ -10,10 +10,9 @@ passed=0 failed=0
 for target in "$bin"/fuzz_*; do
   [ -x "$target" ] || continue
   name=$(basename "$target")
-  corpus=tests/fuzz/corpus/${name#fuzz_}
   scratch=$(mktemp -d)
   folders=("$scratch")
-  [ -d "$corpus" ] && folders+=("$corpus")
+  for corpus in libs/*/fuzz/corpus/"${name#fuzz_}"; do [ -d "$corpus" ] && folders+=("$corpus"); done
   echo "== $name"
   if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
       -artifact_prefix="build/logs/fuzz/$name-" "${folders[@]}" 2>&1 | tail -n 25; then

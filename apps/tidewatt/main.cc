@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "command.h"
+#include "server_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"tidewatt: honest energy and carbon accounts for compute clusters"};
@@ -16,6 +17,8 @@ int main(int argc, char** argv) {
 
   int exit_code = tidewatt::cli::kOk;
   tidewatt::cli::add_ledger_command(app, exit_code);
+  tidewatt::cli::add_server_command(app, exit_code);
+  tidewatt::cli::add_demo_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

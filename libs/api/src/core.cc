@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tidewatt/units/text.h"
 
@@ -68,7 +69,8 @@ net::Response empty_answer(int status) {
 }
 
 Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
-Json watts(std::optional<Watts> value) { return value ? Json(value->value()) : Json(nullptr); }
+double shown_watts(double value) { return std::round(value * kPerKilo) / kPerKilo; }
+Json watts(std::optional<Watts> value) { return value ? Json(shown_watts(value->value())) : Json(nullptr); }
 Json time(std::optional<UtcTime> value) { return value ? Json(format_rfc3339_short(*value)) : Json(nullptr); }
 Json seconds(Milliseconds value) {
   // Whole seconds print as integers.

@@ -71,6 +71,8 @@ net::Response problem_answer(const Error& error);
 
 // -- values as JSON: unknown is null
 Json number(std::optional<double> value);
+/// Rounded to the milliwatt that power is booked with: sums of doubles have noise below it.
+double shown_watts(double value);
 Json watts(std::optional<Watts> value);
 Json time(std::optional<UtcTime> value);
 Json seconds(Milliseconds value);

@@ -194,8 +194,9 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
       sum.max += mean;
     }
     if (!request.with_sum) continue;
+    // The whole-machine meter is one already.
     for (const auto& [domain, sum] : now)
-      if (sum.known > 0)
+      if (sum.known > 0 && domain != kDomainPlatform)
         sums.try_emplace(std::string{domain}, empty)
             .first->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
   }
@@ -242,7 +243,8 @@ CpuEstimate cpu_estimate(const std::vector<CurvePoint>& points, const carbon::Cp
 }
 
 Json point_json(const CurveBucket& bucket, bool with_counts) {
-  Json point = Json::array({bucket.at.time_since_epoch().count(), bucket.mean, bucket.min, bucket.max});
+  Json point = Json::array({bucket.at.time_since_epoch().count(), shown_watts(bucket.mean),
+                            shown_watts(bucket.min), shown_watts(bucket.max)});
   if (with_counts) {
     point.push_back(bucket.known);
     point.push_back(bucket.total);

@@ -173,7 +173,10 @@ net::Response get_dashboard(Core& core, const Call& call) {
     answer["energy_summary"] =
         call.is_tenant()
             ? energy_json(core, call, {"team", call.principal.team, cluster, false, true}, &range, all)
-            : energy_json(core, call, {"cluster", cluster, cluster, true, false}, &range, all);
+            : energy_json(core, call,
+                          {"cluster", cluster.empty() ? std::string_view{"all"} : std::string_view{cluster},
+                           cluster, true, false},
+                          &range, all);
   }
   const ClusterPower power = cluster_power(scene.nodes, now, core.options.silent_after);
   answer["power_now"] = power_json(power, now, call.is_tenant());

@@ -118,7 +118,7 @@ void Histogram::write(std::string& out, std::string_view name, std::string_view 
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < kBounds.size(); ++i) {
     count += counts_.at(i).load(std::memory_order_relaxed);
-    line(out, name, fmt::format("_bucket{{le=\"{}\"}}", format_double(kBounds.at(i))), count);
+    line(out, name, fmt::format("_bucket{{le=\"{}\"}}", kBounds.at(i)), count);
   }
   count += counts_.at(kBounds.size()).load(std::memory_order_relaxed);
   line(out, name, "_bucket{le=\"+Inf\"}", count);

@@ -65,8 +65,9 @@ std::map<SubjectKey, Json> trends(const std::vector<ledger::HourlyRow>& rows,
     Json trend = Json::array();
     for (UtcHour hour = from; hour < to; hour += std::chrono::hours{1}) {
       const auto found = hours.find(hour);
-      trend.push_back(Json{{"at", format_rfc3339_short(start_of(hour))},
-                           {"power_watts", found == hours.end() ? Json(nullptr) : Json(found->second)}});
+      trend.push_back(
+          Json{{"at", format_rfc3339_short(start_of(hour))},
+               {"power_watts", found == hours.end() ? Json(nullptr) : Json(shown_watts(found->second))}});
     }
     result.emplace(key, std::move(trend));
   }

@@ -27,9 +27,8 @@ class LedgerTest : public ::testing::Test {
   std::vector<std::string> book(const std::vector<Beat>& beats) { return book(beats, ledger); }
 
   std::string energy(const std::string& node) {
-    for (const auto& account : *store->accounts({Scope::node, "", {node}, ""}))
-      return account.totals.energy.to_string();
-    return "no row";
+    const auto accounts = store->accounts({Scope::node, "", {node}, ""});
+    return accounts->empty() ? "no row" : accounts->front().totals.energy.to_string();
   }
 };
 

@@ -68,7 +68,8 @@ TEST_P(StoreContract, SumsAreExactTo10To22Microjoules) {
   std::vector<Accrual> call;
   for (int i = 0; i < kRows; ++i) {
     const auto hour = kHour + std::chrono::hours{i};
-    call.push_back(accrual(kNode, static_cast<std::uint64_t>(i), {delta(kDevice, kRow, hour), delta(other, kRow - i, hour)}));
+    call.push_back(accrual(kNode, static_cast<std::uint64_t>(i),
+                           {delta(kDevice, kRow, hour), delta(other, kRow - i, hour)}));
   }
   ASSERT_TRUE(store_.accrue(call));
   EXPECT_EQ(energy_of(store_, kDevice).to_string(), "10008000000000000000000");

@@ -117,7 +117,7 @@ export function align(lines: readonly AlignInput[], stepMs: number): Aligned {
   const lone = lines.map((l, k) => (runs[k] ?? []).filter(([a, b]) => a === b).map(([a]) => column.get(l.points[a]?.[0] ?? NaN) ?? 0));
   const y = lines.map((l, k) => {
     const row: Cell[] = new Array<Cell>(x.length).fill(undefined);
-    l.points.forEach((p, i) => {
+    l.points.forEach((_, i) => {
       // A break never overwrites a sample of the same line.
       if (breaks[k]?.has(i)) row[column.get(breakTime(l, i)) ?? 0] = null;
     });

@@ -6,8 +6,7 @@ namespace tidewatt::store {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
-constexpr unsigned kEnergies = 6;
-constexpr std::uint64_t kWideBit = 1U << 11U;  // energies as high and low half, since one doesn't fit 64 bits
+constexpr unsigned kMeasures = 11;
 
 /// Account numbers of one node lie side by side: differences are one byte.
 struct Difference {
@@ -26,53 +25,52 @@ std::optional<UtcTime> read_time(ByteReader& r) {
   return UtcTime{Milliseconds{r.i64()}};
 }
 
-void write(ByteWriter& w, const ledger::WideMeasures& m) {
-  const WideMicrojoules energies[kEnergies] = {m.energy,       m.counter,   m.shared,
-                                               m.unattributed, m.simulated, m.spread};
-  const std::int64_t others[] = {m.covered.count(), m.gap.count(), m.partial.count(), m.shared_time.count(),
-                                 m.samples};
+// Most of the eleven are 0: a mask says which follow.
+void write(ByteWriter& w, const ledger::Measures& m) {
+  const std::int64_t values[kMeasures] = {
+      m.energy.n,        m.counter.n,   m.shared.n,        m.unattributed.n,      m.simulated.n, m.spread.n,
+      m.covered.count(), m.gap.count(), m.partial.count(), m.shared_time.count(), m.samples};
   std::uint64_t mask = 0;
-  for (unsigned i = 0; i < kEnergies; ++i) {
-    const auto raw = energies[i].raw();
-    if (raw != 0) mask |= std::uint64_t{1} << i;
-    if (raw != static_cast<std::int64_t>(raw)) mask |= kWideBit;
-  }
-  for (unsigned i = 0; i < std::size(others); ++i)
-    if (others[i] != 0) mask |= std::uint64_t{1} << (kEnergies + i);
+  for (unsigned i = 0; i < kMeasures; ++i)
+    if (values[i] != 0) mask |= std::uint64_t{1} << i;
   w.u64(mask);
-  for (const auto energy : energies) {
-    const auto raw = energy.raw();
-    if (raw == 0) continue;
-    if ((mask & kWideBit) != 0) w.i64(static_cast<std::int64_t>(raw >> 64));
-    if ((mask & kWideBit) != 0)
-      w.u64(static_cast<std::uint64_t>(raw));
-    else
-      w.i64(static_cast<std::int64_t>(raw));
-  }
-  for (const auto n : others)
-    if (n != 0) w.i64(n);
+  for (const auto value : values)
+    if (value != 0) w.i64(value);
 }
 
-ledger::WideMeasures read_measures(ByteReader& r) {
+ledger::Measures read_measures(ByteReader& r) {
   const auto mask = r.u64();
-  ledger::WideMeasures m;
-  unsigned bit = 0;
-  for (auto* energy : {&m.energy, &m.counter, &m.shared, &m.unattributed, &m.simulated, &m.spread}) {
-    if ((mask & (std::uint64_t{1} << bit++)) == 0) continue;
-    if ((mask & kWideBit) != 0) {
-      const WideMicrojoules::Int high = r.i64();
-      *energy = WideMicrojoules::from_raw((high << 64) | static_cast<WideMicrojoules::Int>(r.u64()));
-    } else {
-      *energy = WideMicrojoules(Microjoules{r.i64()});
-    }
-  }
-  for (auto* time : {&m.covered, &m.gap, &m.partial, &m.shared_time})
-    if ((mask & (std::uint64_t{1} << bit++)) != 0) *time = Milliseconds{r.i64()};
-  if ((mask & (std::uint64_t{1} << bit)) != 0) m.samples = r.i64();
-  return m;
+  std::int64_t v[kMeasures] = {};
+  for (unsigned i = 0; i < kMeasures; ++i)
+    if ((mask & (std::uint64_t{1} << i)) != 0) v[i] = r.i64();
+  return {Microjoules{v[0]},
+          Microjoules{v[1]},
+          Microjoules{v[2]},
+          Microjoules{v[3]},
+          Microjoules{v[4]},
+          Microjoules{v[5]},
+          Milliseconds{v[6]},
+          Milliseconds{v[7]},
+          Milliseconds{v[8]},
+          Milliseconds{v[9]},
+          v[10]};
+}
+
+tl::unexpected<Error> garbled() {
+  return fail(ErrorCode::corrupt, "a journal row is truncated or garbled", "restore the latest backup");
 }
 
 }  // namespace
+
+bool add_unless_overflow(ledger::Measures& sum, const ledger::Measures& more) {
+  const auto overflows = [](Microjoules a, Microjoules b) { return __builtin_add_overflow(a.n, b.n, &a.n); };
+  if (overflows(sum.energy, more.energy) || overflows(sum.counter, more.counter) ||
+      overflows(sum.shared, more.shared) || overflows(sum.unattributed, more.unattributed) ||
+      overflows(sum.simulated, more.simulated) || overflows(sum.spread, more.spread))
+    return false;
+  sum += more;
+  return true;
+}
 
 void Changes::clear() {
   nodes.clear();
@@ -122,10 +120,11 @@ void encode(const Changes& changes, std::string& out) {
     write(w, touched.first_sample_at);
     write(w, touched.last_sample_at);
   }
+  Difference place;
   Difference hour;
   w.u64(changes.rows.size());
   for (const auto& row : changes.rows) {
-    w.i64(account.of(row.account));
+    w.i64(place.of(static_cast<std::int64_t>(row.touched)));
     w.i64(hour.of(row.hour.time_since_epoch().count()));
     write(w, row.measures);
   }
@@ -175,9 +174,11 @@ Result<Changes> decode_changes(std::string_view bytes) {
     touched.last_sample_at = read_time(r);
     c.touched.push_back(touched);
   }
+  Difference place;
   Difference hour;
   for (auto n = r.count(); n > 0 && r.ok(); --n) {
-    RowChange row{account.back(r.i64()), {}, {}};
+    RowChange row{static_cast<std::size_t>(place.back(r.i64())), {}, {}};
+    if (row.touched >= c.touched.size()) return garbled();
     row.hour = UtcHour{std::chrono::hours{hour.back(r.i64())}};
     row.measures = read_measures(r);
     c.rows.push_back(row);

@@ -40,10 +40,14 @@ struct AccountChange {
 };
 /// An amount for one hour of one account; the same hour may come more than once, amounts add up.
 struct RowChange {
-  std::int64_t account;
+  std::size_t touched;  ///< whose: place in Changes::touched
   UtcHour hour;
-  ledger::WideMeasures measures;
+  ledger::Measures measures;
 };
+/// False, and nothing added, when an energy would no longer fit 64 bits: then the amount needs a row of its
+/// own.
+bool add_unless_overflow(ledger::Measures& sum, const ledger::Measures& more);
+
 struct PointChange {
   std::int64_t node;
   UtcTime at;

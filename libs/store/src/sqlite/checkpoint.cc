@@ -11,15 +11,14 @@
 namespace tidewatt::store {
 namespace {
 
-using ledger::WideMeasures;
-
 std::int64_t milliseconds(UtcTime at) { return at.time_since_epoch().count(); }
 std::optional<std::int64_t> milliseconds(std::optional<UtcTime> at) {
   return at ? std::optional(milliseconds(*at)) : std::nullopt;
 }
 
 /// Binds the eleven measures from parameter `at` on.
-void bind(Statement& s, int at, const WideMeasures& m) {
+template <class Energy>
+void bind(Statement& s, int at, const ledger::BasicMeasures<Energy>& m) {
   for (const auto energy : {m.energy, m.counter, m.shared, m.unattributed, m.simulated, m.spread})
     s.bind(at++, energy);
   for (const auto time : {m.covered, m.gap, m.partial, m.shared_time})
@@ -76,7 +75,7 @@ Status write_accounts(Database& db, const Unfolded& unfolded) {
     const auto& account = unfolded.accounts.at(pk);
     const auto fresh = unfolded.new_accounts.find(pk);
     auto& statement = fresh != unfolded.new_accounts.end() ? insert : update;
-    bind(statement, 1, account.total);
+    bind(statement, 1, account.total());
     statement.bind(12, milliseconds(account.first_sample_at))
         .bind(13, milliseconds(account.last_sample_at))
         .bind(14, pk);

@@ -34,6 +34,7 @@ class Statement {
   Statement& bind(int at, std::optional<std::int64_t> value);
   /// An integer where it fits 64 bits, else decimal text.
   Statement& bind(int at, WideMicrojoules value);
+  Statement& bind(int at, Microjoules value) { return bind(at, value.n); }
 
   /// The place of a named parameter, ":from".
   [[nodiscard]] int parameter(const char* name) const;

@@ -50,7 +50,18 @@ Status Fold::finish() {
 }
 
 Status Fold::add(const Chosen& chosen) {
-  for (const auto& delta : chosen.accrual->deltas) TW_TRY_STATUS(add(delta));
+  // Beat after beat names the same accounts in the same order.
+  auto& hints = chosen.node->hints;
+  if (chosen.node->hints_generation != accounts_.generation()) hints.clear();
+  const auto& deltas = chosen.accrual->deltas;
+  for (std::size_t i = 0; i < deltas.size(); ++i) {
+    if (i >= hints.size()) hints.push_back(nullptr);
+    if (hints[i] == nullptr || *hints[i]->key != deltas[i].key) {
+      TW_TRY(hints[i], accounts_.find_or_add(db_, deltas[i].key, changes_.accounts));
+    }
+    add(deltas[i], *hints[i]);
+  }
+  chosen.node->hints_generation = accounts_.generation();
   std::optional<Error> failed;
   const NameToId id_of = [&](std::string_view name) -> std::int64_t {
     const auto id = names_.find_or_add(db_, name, changes_.names);
@@ -65,26 +76,23 @@ Status Fold::add(const Chosen& chosen) {
   return {};
 }
 
-Status Fold::add(const ledger::AccountDelta& delta) {
-  TW_TRY(auto* entry, accounts_.find_or_add(db_, delta.key, changes_.accounts));
-  if (entry->commit != commit_) {
-    entry->commit = commit_;
-    entry->touched = changes_.touched.size();
-    entry->row_hour = UtcHour::max();
-    changes_.touched.push_back({entry->pk, entry->key, {}, {}});
+void Fold::add(const ledger::AccountDelta& delta, AccountIndex::Entry& entry) {
+  if (entry.commit != commit_) {
+    entry.commit = commit_;
+    entry.touched = changes_.touched.size();
+    entry.row_hour = UtcHour::max();
+    changes_.touched.push_back({entry.pk, entry.key, {}, {}});
   }
-  auto& touched = changes_.touched[entry->touched];
+  auto& touched = changes_.touched[entry.touched];
   widen(touched.first_sample_at, touched.last_sample_at, delta.first_sample_at, delta.last_sample_at);
   for (const auto& row : delta.hours) {
-    // Beats of one commit nearly always share the hour; where they don't, a second row does no harm.
-    if (entry->row_hour != row.hour) {
-      entry->row_hour = row.hour;
-      entry->row = changes_.rows.size();
-      changes_.rows.push_back({entry->pk, row.hour, {}});
-    }
-    changes_.rows[entry->row].measures += row.measures;
+    // Beats of one commit nearly always share the hour; where they don't, one row more does no harm.
+    if (entry.row_hour == row.hour && add_unless_overflow(changes_.rows[entry.row].measures, row.measures))
+      continue;
+    entry.row_hour = row.hour;
+    entry.row = changes_.rows.size();
+    changes_.rows.push_back({entry.touched, row.hour, row.measures});
   }
-  return {};
 }
 
 void Fold::add_cursor(NodeState& node) {

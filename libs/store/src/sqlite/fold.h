@@ -26,6 +26,8 @@ class Fold {
   /// Folds those that decide() let through. The accruals must live until apply() or abandon().
   Status finish();
   [[nodiscard]] const Changes& changes() const { return changes_; }
+  /// Committed: what State::apply() shall have; its buffers stay here for the next commit.
+  Changes&& take_changes() { return std::move(changes_); }
   /// The commit failed: nothing of it ever was. Takes the state's lock.
   void abandon();
 
@@ -34,7 +36,7 @@ class Fold {
     NodeState* node;
     const ledger::Accrual* accrual;
   };
-  Status add(const ledger::AccountDelta& delta);
+  void add(const ledger::AccountDelta& delta, AccountIndex::Entry& entry);
   Status add(const Chosen& chosen);
   void add_cursor(NodeState& node);
 

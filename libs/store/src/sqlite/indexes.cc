@@ -47,10 +47,13 @@ Result<AccountIndex::Entry*> AccountIndex::find_or_add(Database& db, const ledge
 
 void AccountIndex::forget(const std::vector<NewAccount>& fresh) {
   for (const auto& account : fresh) entries_.erase(account.key);
+  ++generation_;
 }
 
 void AccountIndex::shrink(std::size_t most) {
-  if (entries_.size() > most) entries_.clear();
+  if (entries_.size() <= most) return;
+  entries_.clear();
+  ++generation_;
 }
 
 Status NameIndex::load(Database& db) {

@@ -39,8 +39,11 @@ class AccountIndex {
   void forget(const std::vector<NewAccount>& fresh);
   /// Only right after a checkpoint, when every number stands in the tables.
   void shrink(std::size_t most);
+  /// Entries stay where they are while this stays the same.
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  private:
+  std::uint64_t generation_ = 1;
   std::unordered_map<ledger::AccountKey, Entry, AccountHash> entries_;
   std::int64_t last_pk_ = 0;
 };

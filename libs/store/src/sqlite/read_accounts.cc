@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -163,7 +164,7 @@ Result<std::vector<Account>> Reader::accounts(const AccountFilter& filter) {
       if (!matcher(*more.key)) continue;
       if (found.find(pk) == nullptr) found.add(pk, {*more.key, {}, {}, {}, 0});
       auto& account = *found.find(pk);
-      account.totals += more.total;
+      account.totals += more.total();
       widen(account.first_sample_at, account.last_sample_at, more.first_sample_at, more.last_sample_at);
     }
     return {};
@@ -212,12 +213,13 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
       }
       auto& account = *found.find(pk);
       widen(account.first_sample_at, account.last_sample_at, more.first_sample_at, more.last_sample_at);
+      std::set<UtcHour> seen;
       for (const auto& [hour, amount] : more.hours) {
         if (!within(hour, from, to)) continue;
         account.totals += amount;
         // An hour that the tables have too is one row, not two.
-        bool counted = false;
-        if (in_tables) {
+        bool counted = !seen.insert(hour).second;
+        if (!counted && in_tables) {
           TW_TRY(counted, has_row(db, pk, hour));
         }
         if (!counted) ++account.rows;

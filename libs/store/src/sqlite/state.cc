@@ -37,7 +37,13 @@ Result<ledger::VersionedCursor> State::cursor_of(NodeState& node) {
   return ledger::VersionedCursor{node.revision, *node.cursor};
 }
 
-Status State::apply(const Changes& changes, std::size_t journal_bytes) {
+ledger::WideMeasures UnfoldedAccount::total() const {
+  ledger::WideMeasures sum;
+  for (const auto& [hour, measures] : hours) sum += measures;
+  return sum;
+}
+
+Status State::apply(Changes&& changes, std::size_t journal_bytes) {
   for (const auto& fresh : changes.nodes) {
     auto& state = add(fresh.pk, fresh.key);
     state.recorded = true;
@@ -66,22 +72,22 @@ Status State::apply(const Changes& changes, std::size_t journal_bytes) {
     }
     state.next = nullptr;
   }
+  touched_.clear();
   for (const auto& touched : changes.touched) {
     auto& account = unfolded.accounts[touched.account];
     account.key = touched.key;
     widen(account.first_sample_at, account.last_sample_at, touched.first_sample_at, touched.last_sample_at);
+    touched_.push_back(&account);
   }
   for (const auto& row : changes.rows) {
-    auto& account = unfolded.accounts[row.account];
-    account.total += row.measures;
-    const auto place = std::find_if(account.hours.begin(), account.hours.end(),
-                                    [&](const auto& hour) { return hour.first == row.hour; });
-    if (place != account.hours.end())
-      place->second += row.measures;
-    else
-      account.hours.emplace_back(row.hour, row.measures);
+    auto& hours = touched_[row.touched]->hours;
+    const bool added = std::any_of(hours.begin(), hours.end(), [&](auto& hour) {
+      return hour.first == row.hour && add_unless_overflow(hour.second, row.measures);
+    });
+    if (!added) hours.emplace_back(row.hour, row.measures);
   }
-  for (const auto& point : changes.points) unfolded.points[point.node].emplace_back(point.at, point.bytes);
+  for (auto& point : changes.points)
+    unfolded.points[point.node].emplace_back(point.at, std::move(point.bytes));
   unfolded.journal_bytes += journal_bytes;
   return {};
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "changes.h"
+#include "indexes.h"
 #include "tidewatt/base/result.h"
 #include "tidewatt/ledger/store.h"
 
@@ -35,7 +36,9 @@ struct NodeState {
   std::optional<ledger::NodeInfo> info;
   bool info_unfolded = false;
 
-  // The commit in the making; the writer thread's own.
+  // The writer thread's own: where the last accrual's accounts are, and the commit in the making.
+  std::vector<AccountIndex::Entry*> hints;
+  std::uint64_t hints_generation = 0;
   std::uint64_t commit = 0;
   std::uint64_t next_revision = 0;
   const ledger::NodeCursor* next = nullptr;
@@ -45,10 +48,12 @@ struct NodeState {
 /// A new account or more of an old one.
 struct UnfoldedAccount {
   const ledger::AccountKey* key = nullptr;  ///< the account index's; absent while the journal is replayed
-  ledger::WideMeasures total;
   std::optional<UtcTime> first_sample_at;
   std::optional<UtcTime> last_sample_at;
-  std::vector<std::pair<UtcHour, ledger::WideMeasures>> hours;  ///< each hour once, in any order
+  /// In any order. An hour comes twice only where its amount doesn't fit one row: 64 bits keep this half as
+  /// large.
+  std::vector<std::pair<UtcHour, ledger::Measures>> hours;
+  [[nodiscard]] ledger::WideMeasures total() const;
 };
 
 using CurveBytes = std::vector<std::pair<UtcTime, std::string>>;  ///< in order of arrival
@@ -83,12 +88,13 @@ class State {
 
   /// Takes in what the journal now holds. Needs the lock. @error corrupt  a cursor of a node that nobody
   /// announced
-  Status apply(const Changes& changes, std::size_t journal_bytes);
+  Status apply(Changes&& changes, std::size_t journal_bytes);
 
  private:
   std::unordered_map<ledger::NodeKey, std::unique_ptr<NodeState>, NodeHash> nodes_;
   std::unordered_map<std::int64_t, NodeState*> by_pk_;
   std::int64_t last_pk_ = 0;
+  std::vector<UnfoldedAccount*> touched_;  ///< apply()'s scratch
 };
 
 }  // namespace tidewatt::store

@@ -33,11 +33,11 @@ Status Writer::load() {
     while (true) {
       TW_TRY(const bool row, select.step());
       if (!row) break;
-      TW_TRY(const auto changes, decode_changes(select.blob(0)));
+      TW_TRY(auto changes, decode_changes(select.blob(0)));
       for (const auto& account : changes.accounts) accounts_.remember(account);
       for (const auto& name : changes.names) names_.remember(name);
       const std::lock_guard lock(state_.mutex);
-      TW_TRY_STATUS(state_.apply(changes, select.blob(0).size()));
+      TW_TRY_STATUS(state_.apply(std::move(changes), select.blob(0).size()));
     }
   }
   return checkpoint(db_, state_);
@@ -142,7 +142,7 @@ Status Writer::write(const std::vector<Job*>& jobs) {
   TW_TRY_STATUS(transaction.commit());
   if (fold_.changes().empty()) return {};
   const std::lock_guard lock(state_.mutex);
-  return state_.apply(fold_.changes(), journal_row_.size());
+  return state_.apply(fold_.take_changes(), journal_row_.size());
 }
 
 Status Writer::run_direct(Job& job) {

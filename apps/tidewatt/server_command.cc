@@ -1,0 +1,80 @@
+#include "server_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "input.h"
+#include "server_flags.h"
+#include "server_runtime.h"
+#include "tidewatt/base/log.h"
+
+namespace tidewatt::cli {
+namespace {
+
+struct ServerOptions {
+  ServerFlags flags;
+  std::string config_file;
+  std::string agent_token_copy;
+  bool check_config = false;
+  bool sample_config = false;
+};
+
+int run_server(const ServerOptions& options) {
+  const auto files = os::make_file_system();
+  if (options.sample_config) {
+    fmt::print("{}", server_settings_table().sample_yaml());
+    return kOk;
+  }
+  auto loaded = load_server_settings(options.config_file, options.flags.given(), *files);
+  for (const auto& problem : loaded.problems) fmt::print(stderr, "tidewatt server: {}\n", problem);
+  if (!loaded.problems.empty()) return kUsage;
+  if (options.check_config) {
+    fmt::print("{}\n", loaded.effective);
+    for (const auto& warning : loaded.arguments.api.factor.warnings) fmt::print("warning: {}\n", warning);
+    return kOk;
+  }
+  for (const auto& warning : loaded.arguments.api.factor.warnings) log::warning(warning);
+  loaded.arguments.agent_token_copy = options.agent_token_copy;
+  block_stop_signals();
+  auto runtime = ServerRuntime::start(loaded.arguments, *files);
+  if (!runtime) return report("server", runtime.error());
+  const auto& folder = loaded.arguments.data_folder;
+  fmt::print("Tidewatt {} serves on {}\n", loaded.arguments.api.version, (*runtime)->url());
+  fmt::print("  sign in (once, within 15 minutes): {}\n", (*runtime)->login_link("/"));
+  fmt::print("  ledger: {}\n",
+             loaded.arguments.store == "memory" ? "in memory, lost at exit" : folder + "/tidewatt.db");
+  fmt::print("  operator's token: {0}/ops.token   agents' token: {0}/agent.token\n", folder);
+  std::fflush(stdout);
+  while (!wait_for_stop(Milliseconds{60'000})) {
+  }
+  fmt::print("stopping: running requests end first\n");
+  (*runtime)->stop();
+  return kOk;
+}
+
+}  // namespace
+
+void add_server_command(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("server", "Run the server: ledger, HTTP API and pages");
+  auto options = std::make_shared<ServerOptions>();
+  options->flags.add_to(*command);
+  command->add_option("--config", options->config_file, "YAML file with settings")->type_name("FILE");
+  command->add_flag("--check-config", options->check_config,
+                    "Say what is wrong with the settings, or print them, and exit");
+  command->add_flag("--sample-config", options->sample_config,
+                    "Print a settings file with every setting and its default");
+  command
+      ->add_option("--print-agent-token", options->agent_token_copy,
+                   "Also write the agents' token to this file (0600)")
+      ->type_name("FILE");
+  command->footer("Example: tidewatt server --data ./ledger --listen 127.0.0.1:7310");
+  command->callback([options, &exit_code] { exit_code = run_server(*options); });
+}
+
+}  // namespace tidewatt::cli

@@ -1,0 +1,165 @@
+#include "server_runtime.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <ctime>
+
+#include "tidewatt/base/log.h"
+#include "tidewatt/store/memory.h"
+#include "tidewatt/store/sqlite.h"
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::cli {
+namespace {
+
+constexpr Milliseconds kTick{5'000};
+constexpr int kTicksPerHousekeeping = 6;
+constexpr Milliseconds kDrain{10'000};
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+void block_stop_signals() {
+  const sigset_t set = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+bool wait_for_stop(Milliseconds at_most) {
+  const sigset_t set = stop_signals();
+  timespec timeout{};
+  timeout.tv_sec = at_most.count() / 1000;
+  timeout.tv_nsec = (at_most.count() % 1000) * 1'000'000;
+  return sigtimedwait(&set, nullptr, &timeout) > 0;
+}
+
+Result<std::unique_ptr<ServerRuntime>> ServerRuntime::start(const ServerArguments& arguments,
+                                                            FileSystem& files) {
+  std::unique_ptr<ServerRuntime> runtime{new ServerRuntime{arguments}};
+  TW_TRY_STATUS(runtime->open(files));
+  return runtime;
+}
+
+Status ServerRuntime::open_store(FileSystem& files) {
+  TW_TRY_STATUS(files.make_folders(arguments_.data_folder));
+  if (arguments_.store == "memory") {
+    store_ = store::make_memory_store();
+    return {};
+  }
+  store::SqliteOptions options;
+  options.path = arguments_.data_folder + "/tidewatt.db";
+  TW_TRY(store_, store::open_sqlite_store(options));
+  return {};
+}
+
+/// The token of a file in the data folder. A secret that the store doesn't know (it is new, or in memory) is
+/// made known again rather than replaced: agents may already use it.
+Result<std::string> ServerRuntime::keep_token(FileSystem& files, const std::string& file, api::Role role,
+                                              const std::string& name) {
+  const std::string path = arguments_.data_folder + "/" + file;
+  std::string secret;
+  if (const auto text = files.read_text(path)) secret = std::string{trim(*text)};
+  if (!secret.empty()) {
+    TW_TRY(const auto known, api_->access().by_token(secret));
+    if (known && known->role == role) return secret;
+    TW_TRY(const auto records, store_->tokens());
+    const std::string hash = api::sha256_hex(secret);
+    bool revoked = false;
+    for (const auto& record : records) revoked = revoked || record.sha256_hex == hash;
+    if (!revoked) {
+      ledger::TokenRecord record;
+      record.id = os::random_hex_256(rng_).substr(0, 16);
+      record.name = name;
+      record.role = std::string{api::to_string(role)};
+      record.sha256_hex = hash;
+      record.created_at = clock_.utc_now();
+      TW_TRY_STATUS(store_->put_token(record));
+      TW_TRY_STATUS(
+          store_->append_audit({clock_.utc_now(), "server", "token.adopted", record.id + " " + name}));
+      return secret;
+    }
+  }
+  TW_TRY(const auto token, api_->access().create_token(name, role, {}, std::nullopt, "server"));
+  TW_TRY_STATUS(files.write_atomically(path, token.secret + "\n"));
+  return token.secret;
+}
+
+Status ServerRuntime::open(FileSystem& files) {
+  TW_TRY_STATUS(open_store(files));
+  ledger_ = std::make_unique<ledger::Ledger>(*store_, ledger::Rules{arguments_.api.max_gap});
+  arguments_.api.server_run = os::random_hex_256(rng_).substr(0, 16);
+  api_ = std::make_unique<api::Api>(*store_, *ledger_, clock_, rng_, arguments_.api);
+  TW_TRY(ops_token_, keep_token(files, "ops.token", api::Role::ops, "operator"));
+  TW_TRY(agent_token_, keep_token(files, "agent.token", api::Role::agent, "agents"));
+  if (!arguments_.agent_token_copy.empty())
+    TW_TRY_STATUS(files.write_atomically(arguments_.agent_token_copy, agent_token_ + "\n"));
+
+  net::ServerOptions options;
+  options.address = arguments_.address;
+  options.port = arguments_.port;
+  options.worker_threads = arguments_.workers;
+  options.tls_certificate_file = arguments_.tls_certificate;
+  options.tls_key_file = arguments_.tls_key;
+  auto listening =
+      net::Server::listen(options, [this](const net::Request& request) { return api_->handle(request); });
+  if (!listening)
+    return tl::unexpected(
+        listening.error().with_context(fmt::format("listen on {}:{}", arguments_.address, arguments_.port)));
+  server_ = *std::move(listening);
+  server_->add_stream("/api/v1/stream",
+                      [this](const net::Request& request, std::shared_ptr<net::EventSink> sink) {
+                        return api_->open_stream(request, std::move(sink));
+                      });
+  api_->set_server_stats([this] { return server_->stats(); });
+  std::string host = arguments_.address == "0.0.0.0" ? "127.0.0.1"
+                     : arguments_.address == "::"    ? "::1"
+                                                     : arguments_.address;
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  url_ =
+      fmt::format("{}://{}:{}", arguments_.tls_certificate.empty() ? "http" : "https", host, server_->port());
+  housekeeper_ = std::thread{[this] { keep_house(); }};
+  return {};
+}
+
+void ServerRuntime::keep_house() {
+  int ticks = 0;
+  bool failing = false;
+  for (;;) {
+    if (ticks % kTicksPerHousekeeping == 0) {
+      const auto done = api_->housekeep();
+      if (!done && !failing) log::error("housekeeping fails", {{"error", done.error().to_string()}});
+      if (done && failing) log::info("housekeeping works again");
+      failing = !done;
+    }
+    api_->send_tick();
+    ++ticks;
+    std::unique_lock lock{mutex_};
+    if (wake_.wait_for(lock, kTick, [this] { return stopping_; })) return;
+  }
+}
+
+std::string ServerRuntime::login_link(std::string_view next) {
+  return fmt::format("{}/login?code={}&next={}", url_, api_->access().make_login_code(), next);
+}
+
+void ServerRuntime::stop() {
+  {
+    const std::scoped_lock lock{mutex_};
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (housekeeper_.joinable()) housekeeper_.join();
+  if (server_) server_->stop(kDrain);
+}
+
+ServerRuntime::~ServerRuntime() { stop(); }
+
+}  // namespace tidewatt::cli

@@ -1,0 +1,67 @@
+// A running server: store, ledger, API, sockets and the threads that keep house.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "server_settings.h"
+#include "tidewatt/api/api.h"
+#include "tidewatt/ledger/ledger.h"
+#include "tidewatt/net/server.h"
+#include "tidewatt/os/posix.h"
+
+namespace tidewatt::cli {
+
+class ServerRuntime {
+ public:
+  /// Opens the store, makes tokens where there are none, listens.
+  /// @error what kept it from serving, in one line
+  static Result<std::unique_ptr<ServerRuntime>> start(const ServerArguments& arguments, FileSystem& files);
+  ~ServerRuntime();
+  ServerRuntime(const ServerRuntime&) = delete;
+  ServerRuntime& operator=(const ServerRuntime&) = delete;
+
+  /// Where a browser on this machine finds it: "http://127.0.0.1:7310".
+  [[nodiscard]] const std::string& url() const { return url_; }
+  /// A fresh one-time login link.
+  [[nodiscard]] std::string login_link(std::string_view next);
+  [[nodiscard]] const std::string& ops_token() const { return ops_token_; }
+  [[nodiscard]] const std::string& agent_token() const { return agent_token_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  /// Lets running requests end, then closes. Idempotent.
+  void stop();
+
+ private:
+  explicit ServerRuntime(ServerArguments arguments) : arguments_(std::move(arguments)) {}
+  Status open(FileSystem& files);
+  Status open_store(FileSystem& files);
+  Result<std::string> keep_token(FileSystem& files, const std::string& file, api::Role role,
+                                 const std::string& name);
+  void keep_house();
+
+  ServerArguments arguments_;
+  os::SystemClock clock_;
+  os::SecureRng rng_;
+  std::unique_ptr<ledger::Store> store_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+  std::unique_ptr<api::Api> api_;
+  std::unique_ptr<net::Server> server_;
+  std::string url_;
+  std::string ops_token_;
+  std::string agent_token_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread housekeeper_;
+};
+
+/// From here on SIGINT and SIGTERM don't kill the process: call before any thread is started.
+void block_stop_signals();
+/// Waits for SIGINT or SIGTERM, at most so long. @return true when one came
+bool wait_for_stop(Milliseconds at_most);
+
+}  // namespace tidewatt::cli

@@ -1,0 +1,176 @@
+// Accruals per second, durable, as the server sends them: batches of 100 nodes with 8 devices each.
+//   store_bench FOLDER [nodes] [rounds] [threads]
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tidewatt/store/sqlite.h"
+
+namespace {
+
+using namespace tidewatt;
+using namespace tidewatt::ledger;
+
+constexpr int kDevices = 8;
+constexpr std::size_t kBatch = 100;
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](timeval t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// What integration makes of a beat of a node whose devices are all held by one task.
+Accrual make_accrual(int node, int round) {
+  const auto id = "node-" + std::to_string(10'000 + node);
+  const auto job = "job-" + std::to_string(500'000 + node / 2);
+  const UtcTime at{Milliseconds{1'796'000'000'000 + round * 20'000LL}};
+  Accrual a{{"default", id}, static_cast<std::uint64_t>(round), {}, {}, {}};
+  CurvePoint point{at, 0.01 * (round % 100), {}};
+  const auto add = [&](AccountKey key, std::int64_t energy) {
+    AccountDelta delta{std::move(key), {}, at, at};
+    auto& row = delta.at(hour_of(at));
+    row.energy = row.counter = Microjoules{energy};
+    row.covered = Milliseconds{20'000};
+    row.samples = 1;
+    a.deltas.push_back(std::move(delta));
+  };
+  for (int d = 0; d < kDevices; ++d) {
+    const auto part = id + "/" + std::to_string(d);
+    const std::int64_t power = 400'000 + (node * 7919 + round * 104'729 + d * 31) % 300'000;
+    add({"default", Scope::device, part, "", "gpu"}, power * 20'000);
+    add({"default", Scope::task_device, job, part, "gpu"}, power * 20'000);
+    a.next.devices.push_back({"gpu",
+                              d,
+                              "GPU-5c21a1b0-0f4e-4e0c-9d1e-0c4b5a6f7d8" + std::to_string(d),
+                              "agent-" + id,
+                              at,
+                              at,
+                              Microjoules{power * 20'000 * (round + 1)},
+                              "7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11",
+                              "1",
+                              false,
+                              Milliwatts{700'000},
+                              {job}});
+    point.devices.push_back({"gpu",
+                             d,
+                             Milliwatts{power},
+                             Milliwatts{power - 9'000},
+                             Milliwatts{power + 12'000},
+                             Milliwatts{700'000},
+                             Quality::measured,
+                             {job},
+                             Health{61.0, 0, 0, std::nullopt}});
+  }
+  add({"default", Scope::node, id, "", "gpu"}, 1);
+  add({"default", Scope::task, job, "", "gpu"}, 1);
+  a.next.domains.push_back({"gpu", at, {{job, at}}});
+  a.next.boots.push_back({"7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11", at, Milliseconds{round * 20'000LL}, at,
+                          Milliseconds{5}, "run-1"});
+  a.next.seen.push_back({"7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11",
+                         "agent-" + id,
+                         at,
+                         {{1, static_cast<std::uint64_t>(round) + 1}}});
+  a.curve.push_back(std::move(point));
+  return a;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto number = [&](int at, int standard) { return argc > at ? std::atoi(argv[at]) : standard; };
+  const std::filesystem::path folder =
+      argc > 1 ? argv[1] : std::filesystem::temp_directory_path() / "tidewatt-store-bench";
+  const int nodes = number(2, 1'000);
+  const int rounds = number(3, 100);
+  const int threads = number(4, 4);
+  std::filesystem::create_directories(folder);
+  for (const auto* suffix : {"", "-wal", "-shm", ".lock"})
+    std::filesystem::remove(folder / (std::string("bench.db") + suffix));
+  store::SqliteOptions options{.path = (folder / "bench.db").string()};
+  auto store = store::open_sqlite_store(options);
+  if (!store) {
+    std::fprintf(stderr, "%s\n", store.error().to_string().c_str());
+    return 1;
+  }
+  double seconds = 0;
+  double cpu = 0;
+  std::size_t beats = 0;
+  std::size_t refused = 0;
+  const int chunk = 20;  // rounds prepared at a time, outside the clock
+  for (int begin = 0; begin < rounds; begin += chunk) {
+    std::vector<std::vector<std::vector<Accrual>>> work(static_cast<std::size_t>(threads));
+    for (int round = begin; round < std::min(begin + chunk, rounds); ++round)
+      for (int node = 0; node < nodes; ++node) {
+        auto& mine = work[static_cast<std::size_t>(node * threads / nodes)];
+        if (mine.empty() || mine.back().size() == kBatch ||
+            mine.back().back().expected_revision != static_cast<std::uint64_t>(round))
+          mine.emplace_back();
+        mine.back().push_back(make_accrual(node, round));
+        ++beats;
+      }
+    const auto start = std::chrono::steady_clock::now();
+    const auto cpu_start = cpu_seconds();
+    std::vector<std::thread> running;
+    std::vector<std::size_t> bad(static_cast<std::size_t>(threads));
+    for (std::size_t t = 0; t < work.size(); ++t)
+      running.emplace_back([&, t] {
+        for (const auto& batch : work[t]) {
+          for (const auto& accrual : batch)
+            (void)(*store)->cursor(accrual.node);  // as the server does before booking
+          const auto outcomes = (*store)->accrue(batch);
+          if (!outcomes) std::fprintf(stderr, "%s\n", outcomes.error().to_string().c_str());
+          for (const auto outcome : outcomes.value_or(std::vector<AccrueOutcome>{}))
+            if (outcome != AccrueOutcome::applied) ++bad[t];
+        }
+      });
+    for (auto& thread : running) thread.join();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    cpu += cpu_seconds() - cpu_start;
+    for (const auto n : bad) refused += n;
+  }
+  std::printf(
+      "%zu beats of %d devices: %.0f beats/s, %.2f us CPU per beat, %.0f samples per CPU-second; refused "
+      "%zu\n",
+      beats, kDevices, static_cast<double>(beats) / seconds, cpu / static_cast<double>(beats) * 1e6,
+      static_cast<double>(beats) * kDevices / cpu, refused);
+  const auto query = [&](const char* name, auto&& ask) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto size = ask();
+    std::printf("%s: %zu in %.1f ms\n", name, size,
+                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  };
+  query("accounts, one node",
+        [&] { return (*store)->accounts({Scope::node, "", {"node-10000"}, ""})->size(); });
+  query("accounts, all nodes", [&] { return (*store)->accounts({Scope::node, "", {}, ""})->size(); });
+  query("sums, all nodes", [&] {
+    const auto from = hour_of(UtcTime{Milliseconds{1'796'000'000'000}});
+    return (*store)->sums({Scope::node, "", {}, ""}, from, from + std::chrono::hours{24})->size();
+  });
+  query("curve, one node", [&] {
+    const UtcTime from{Milliseconds{1'796'000'000'000}};
+    return (*store)
+        ->curve({"default", "node-10000"}, {from, from + std::chrono::hours{24 * 8}}, 1'000'000)
+        ->size();
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const auto cpu_start = cpu_seconds();
+  store->reset();
+  std::printf("close: %.2f s, %.2f s CPU; file %.1f MB\n",
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+              cpu_seconds() - cpu_start,
+              static_cast<double>(std::filesystem::file_size(options.path)) * 1e-6);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("peak memory %.1f MB (with the prepared payload)\n",
+              static_cast<double>(usage.ru_maxrss) / 1024);
+}

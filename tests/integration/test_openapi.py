@@ -1,0 +1,99 @@
+"""Answers are what docs/api/openapi.yaml says."""
+import os
+
+import jsonschema
+import pytest
+import yaml
+
+from support.beats import NodeScript
+from support.http_client import Client
+from support.server import ROOT
+
+with open(os.path.join(ROOT, "docs", "api", "openapi.yaml"), encoding="utf-8") as document:
+    SPEC = yaml.safe_load(document)
+
+
+def validate(schema, value):
+    resolver = jsonschema.RefResolver("", SPEC)
+    jsonschema.Draft202012Validator(schema, resolver=resolver).validate(value)
+
+
+def resolved(node):
+    while "$ref" in node:
+        found = SPEC
+        for part in node["$ref"].lstrip("#/").split("/"):
+            found = found[part]
+        node = found
+    return node
+
+
+def check(answer, method, path):
+    responses = SPEC["paths"][path][method]["responses"]
+    assert str(answer.status) in responses, (path, answer)
+    content = resolved(responses[str(answer.status)]).get("content", {})
+    kind = answer.headers.get("content-type", "").split(";")[0]
+    if not content:
+        assert answer.body == b"" or answer.status == 303, (path, answer)
+        return
+    assert kind in content, (path, kind, list(content))
+    if kind.endswith("json"):
+        validate(content[kind]["schema"], answer.json())
+
+
+@pytest.fixture(scope="module")
+def filled(shared_server):
+    agent = Client(shared_server.port, shared_server.agent_token)
+    script = NodeScript("n1", beats=8, devices=2)
+    beats = script.beats()
+    del beats[4]["gpu_stats"][1]["power_watts"]
+    for beat in beats:
+        beat["cpu"] = {"util": 0.4, "cores": 64, "model": "AMD EPYC 9654"}
+        beat["rails"] = [{"domain": "cpu_package", "index": 0, "power_watts": 120.5, "source": "rapl"}]
+        beat["platform"] = [{"domain": "platform", "power_watts": 1500, "source": "ipmi-dcmi"}]
+    shared = NodeScript("n2", beats=8, devices=1)
+    for beat in shared.beats():
+        beat["gpu_stats"][0]["holders"] = [{"task_id": "a", "compute_share": 0.3, "state": "running"}, {"task_id": "b", "compute_share": 0.2, "state": "running"}]
+        beats.append(beat)
+    answer = agent.post("/api/v1/heartbeats", beats)
+    check(answer, "post", "/api/v1/heartbeats")
+    ops = Client(shared_server.port, shared_server.ops_token)
+    check(ops.post("/api/v1/tasks", {"task_id": "a", "team": "vision", "kind": "inference", "group_id": "g1"}), "post", "/api/v1/tasks")
+    return shared_server
+
+
+GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes"), ("/api/v1/nodes?sort=-energy_kwh&limit=1", "/api/v1/nodes"),
+        ("/api/v1/nodes/n1", "/api/v1/nodes/{id}"), ("/api/v1/nodes/n1/energy?range=24h", "/api/v1/nodes/{id}/energy"),
+        ("/api/v1/nodes/n1/power?range=1h", "/api/v1/nodes/{id}/power"), ("/api/v1/nodes/n1/carbon-rate", "/api/v1/nodes/{id}/carbon-rate"),
+        ("/api/v1/nodes/nobody", "/api/v1/nodes/{id}"), ("/api/v1/tasks", "/api/v1/tasks"), ("/api/v1/tasks/a/energy", "/api/v1/tasks/{id}/energy"),
+        ("/api/v1/tasks/a/power?range=1h", "/api/v1/tasks/{id}/power"), ("/api/v1/tasks/nobody/energy", "/api/v1/tasks/{id}/energy"),
+        ("/api/v1/task-groups/g1/efficiency", "/api/v1/task-groups/{id}/efficiency"),
+        ("/api/v1/energy/accounts?scope=node", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=device&ids=nobody", "/api/v1/energy/accounts"),
+        ("/api/v1/energy/accounts?scope=task_device", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=nonsense", "/api/v1/energy/accounts"),
+        ("/api/v1/energy/export?format=json", "/api/v1/energy/export"), ("/api/v1/energy/export?format=csv", "/api/v1/energy/export"),
+        ("/api/v1/dashboard/stats?range=24h", "/api/v1/dashboard/stats"), ("/api/v1/dashboard/stats?range=soon", "/api/v1/dashboard/stats"),
+        ("/api/v1/settings/sources", "/api/v1/settings/sources"), ("/api/v1/factors", "/api/v1/factors"), ("/api/v1/tokens", "/api/v1/tokens"),
+        ("/api/v1/audit", "/api/v1/audit"), ("/healthz", "/healthz"), ("/readyz", "/readyz"), ("/metrics", "/metrics"), ("/api/openapi.json", "/api/openapi.json")]
+
+
+@pytest.mark.parametrize("target,path", GETS, ids=[g[0] for g in GETS])
+def test_answer_is_as_documented(filled, target, path):
+    check(Client(filled.port, filled.ops_token).get(target), "get", path)
+
+
+@pytest.mark.parametrize("target,path", GETS, ids=[g[0] for g in GETS])
+def test_refusal_is_as_documented(filled, target, path):
+    answer = Client(filled.port).get(target)
+    assert answer.status in (200, 401), answer
+    check(answer, "get", path)
+
+
+def test_served_document_is_the_one_in_the_repository(filled):
+    served = Client(filled.port).get("/api/openapi.json").json()
+    assert set(served["paths"]) == set(SPEC["paths"])
+    assert served["info"]["version"] == SPEC["info"]["version"]
+
+
+def test_every_documented_path_is_tried():
+    tried = {path for _, path in GETS}
+    reads = {path for path, methods in SPEC["paths"].items() if "get" in methods}
+    assert reads - tried == {"/login", "/api/v1/stream"}

@@ -1,0 +1,65 @@
+"""One figure, whichever way one asks: API, export, CLI, offline replay."""
+import csv
+import io
+import json
+import subprocess
+
+import pytest
+
+from support.beats import NodeScript
+from support.http_client import Client
+from support.server import clean_environment
+
+
+@pytest.fixture(scope="module")
+def filled(shared_server):
+    script = NodeScript("n1", beats=30, devices=2)
+    Client(shared_server.port, shared_server.agent_token).post_beats(script.beats())
+    shared_server.script = script
+    return shared_server
+
+
+def test_api_export_and_dashboard_agree(filled):
+    ops = Client(filled.port, filled.ops_token)
+    exact = filled.script.expected_uj()
+    assert int(ops.get_json("/api/v1/nodes/n1/energy?range=48h")["energy_uj"]) == exact
+    assert int(ops.get_json("/api/v1/dashboard/stats?range=48h")["energy_summary"]["energy_uj"]) == exact
+    nodes = ops.get_json("/api/v1/nodes?range=48h")["nodes"]
+    assert [int(n["energy_uj"]) for n in nodes] == [exact]
+    tasks = ops.get_json("/api/v1/tasks?range=48h")
+    assert sum(int(t["energy_uj"]) for t in tasks["tasks"]) + int(tasks["unattributed"]["energy_uj"]) == exact
+    rows = ops.get_json("/api/v1/energy/export?format=json&range=48h&scope=node")["rows"]
+    assert sum(int(r["energy_uj"]) for r in rows) == exact
+    table = csv.DictReader(io.StringIO(ops.get("/api/v1/energy/export?format=csv&range=48h&scope=node").body.decode()))
+    assert sum(int(r["energy_uj"]) for r in table) == exact
+
+
+def test_offline_replay_agrees(filled, tidewatt, tmp_path):
+    path = tmp_path / "beats.jsonl"
+    path.write_text("".join(json.dumps(b) + "\n" for b in filled.script.beats()))
+    run = subprocess.run([tidewatt, "ledger", "replay", str(path), "--json"], capture_output=True, text=True, timeout=30, env=clean_environment())
+    assert run.returncode == 0, run.stderr
+    node = next(a for a in json.loads(run.stdout)["accounts"] if a["scope"] == "node" and a["id"] == "n1")
+    assert node["energy_uj"] == filled.script.expected_uj()
+
+
+def test_kilowatt_hours_are_the_integer_divided(filled):
+    body = Client(filled.port, filled.ops_token).get_json("/api/v1/nodes/n1/energy?range=48h")
+    assert body["energy_kwh"] == pytest.approx(int(body["energy_uj"]) / 3.6e12, rel=1e-12)
+
+
+def test_commands_answer_usage_errors_with_2(tidewatt):
+    for arguments in (["nonsense"], ["ledger", "replay"], ["server", "--nonsense"]):
+        run = subprocess.run([tidewatt, *arguments], capture_output=True, text=True, timeout=30, env=clean_environment())
+        assert run.returncode == 2, (arguments, run)
+        assert len([line for line in run.stderr.splitlines() if line.strip()]) == 1, run.stderr
+
+
+def test_every_command_has_help_with_an_example(tidewatt):
+    top = subprocess.run([tidewatt, "--help"], capture_output=True, text=True, timeout=30)
+    assert top.returncode == 0
+    names = [line.split()[0] for line in top.stdout.split("Subcommands:")[1].splitlines() if line.startswith("  ") and line.strip()]
+    assert {"ledger", "server", "demo"} <= set(names)
+    for name in names:
+        told = subprocess.run([tidewatt, name, "--help"], capture_output=True, text=True, timeout=30)
+        assert told.returncode == 0 and told.stdout, name

@@ -1,0 +1,60 @@
+import { useFactors, useSources } from "../api/queries";
+import type { SourceRow } from "../api/types";
+import { hrefTo, Link, useQueryValue } from "../app/router";
+import { count, factor as factorText } from "../format/number";
+import { isoText } from "../format/time";
+import { knownKey, useWords } from "../i18n";
+import { PlaceholderBadge } from "../ui/Badges";
+import { unitText } from "../ui/Notes";
+import { Empty, ErrorBox, NoNodes, Skeleton } from "../ui/States";
+import { Unknown } from "../ui/Value";
+
+const kMarks: Record<string, string> = { booked: "●", shadow: "◐", estimated: "≈", unknown: "○" };
+
+export function Settings(): JSX.Element {
+  const { t, code, age } = useWords();
+  const [q] = useQueryValue("q");
+  const list = useSources();
+  const factors = useFactors();
+  if (list.isPending) return <div className="sheet"><Skeleton lines={20} /></div>;
+  if (list.isError && !list.data) return <ErrorBox error={list.error} what={t("what.sources")} retry={() => void list.refetch()} />;
+  const all = list.data.nodes.flatMap((n) => n.sources.map((s) => ({ node: n.node_id, s })));
+  const needle = q.toLowerCase();
+  const rows = all.filter((r) => needle === "" || r.node.toLowerCase().includes(needle) || r.s.source.toLowerCase().includes(needle) || r.s.state.includes(needle));
+  const f = factors.data?.in_force ?? null;
+  const gives = (s: SourceRow): JSX.Element => {
+    if (s.gives === null || s.gives === "") return <Unknown reason={s.why_not ?? t("unknown.not_read")} />;
+    const key = knownKey("settings.gives", s.gives.replace("+", "_"));
+    return <>{key ? t(key) : s.gives}</>;
+  };
+  return (
+    <div className="sheet">
+      <div className="toolbar">
+        <h1>{t("settings.sources")}</h1>
+        <span>{t("settings.count", { s: all.length, n: list.data.nodes.length })}</span>
+        <span className="grow" />
+        <span className="dim">{t("settings.factor")}:</span>
+        {factors.isError ? <span className="bad-text">▲</span> : f ? <span>{factorText(f.value)} {unitText(f.unit)} · {f.configured ? f.source : t("badge.placeholder")} <PlaceholderBadge show={!f.configured} /></span> : factors.isPending ? null : <span className="dim">{t("settings.factor.none")}</span>}
+      </div>
+      {all.length === 0 ? <NoNodes /> : rows.length === 0 ? <Empty>{t("state.no_match", { q })}</Empty> : (
+        <table className="table wide sources">
+          <thead><tr><th scope="col">{t("col.node")}</th><th scope="col">{t("col.source")}</th><th scope="col" className="r">{t("col.devices")}</th><th scope="col">{t("col.state")}</th><th scope="col">{t("col.gives")}</th><th scope="col">{t("col.read")}</th><th scope="col" className="opt">{t("col.why")}</th></tr></thead>
+          <tbody>
+            {rows.map(({ node, s }, i) => (
+              <tr key={`${node}/${s.source}`} data-row={`${node}/${s.source}`}>
+                <td className="name">{rows[i - 1]?.node === node ? <span className="sr">{node}</span> : <Link to={hrefTo(`/nodes/${encodeURIComponent(node)}`)}>{node}</Link>}</td>
+                <td className="mono">{s.source}</td>
+                <td className="r num">{count(s.devices)}</td>
+                <td><span className={`state ${s.state === "booked" ? "live" : s.state === "estimated" ? "est-text" : "dim"}`}><span aria-hidden="true">{kMarks[s.state] ?? "○"} </span>{code("settings.state", s.state)}</span></td>
+                <td>{gives(s)}</td>
+                <td title={isoText(s.last_read_at)}>{s.last_read_at === null ? <Unknown reason={s.why_not ?? t("unknown.not_read")} /> : age(s.last_read_at)}</td>
+                <td className="opt">{s.why_not ?? ""}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div className="foot-notes dim"><p>{t("settings.sources.note")}</p></div>
+    </div>
+  );
+}

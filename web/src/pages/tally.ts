@@ -1,0 +1,37 @@
+/** Conservation on screen: the rows, what no task explains, and the total, exact to the microjoule. */
+import { microjoules } from "../format/number";
+
+interface Input {
+  rows: readonly (string | null)[];
+  unattributed: string | null;
+  /** The server's printed sum. */
+  sum: string | null;
+  /** All rows are loaded. */
+  complete: boolean;
+}
+
+export interface Tally {
+  /** Rows + rest + unattributed. */
+  total: bigint | null;
+  /** Tasks on pages not loaded yet. */
+  rest: bigint | null;
+  /** The server's sum is neither the rows nor the rows with the unattributed part. */
+  mismatch: boolean;
+}
+
+export function tally({ rows, unattributed, sum, complete }: Input): Tally {
+  const loose = microjoules(unattributed);
+  const printed = microjoules(sum);
+  let listed: bigint | null = null;
+  for (const r of rows) {
+    const v = microjoules(r);
+    if (v !== null) listed = (listed ?? 0n) + v;
+  }
+  if (!complete) {
+    const rest = printed === null ? null : printed - (listed ?? 0n) - (loose ?? 0n);
+    return { total: printed, rest: rest !== null && rest >= 0n ? rest : null, mismatch: rest !== null && rest < 0n };
+  }
+  const total = listed === null && loose === null ? null : (listed ?? 0n) + (loose ?? 0n);
+  const mismatch = printed !== null && total !== null && printed !== total && printed !== (listed ?? 0n);
+  return { total, rest: 0n, mismatch };
+}

@@ -1,0 +1,118 @@
+/** Energy per hour (or day): unknown is a hatched column, never a zero; low coverage wears a hatch cap. */
+import { useLayoutEffect, useRef, useState } from "react";
+import type { HourRow } from "../api/types";
+import { coverage, kEnergy, known, kwh, number, pickFor } from "../format/number";
+import { dateText, millis, parts, type Zone } from "../format/time";
+import { useWords } from "../i18n";
+
+export interface Bar { from: number; to: number; value: number | null; coverage: number | null; hours: number; missing: number }
+
+/** Hours as bars; from 49 hours on, days of the reader's zone, each with its missing hours counted. */
+export function bars(hours: readonly HourRow[], zone: Zone): Bar[] {
+  const kHour = 3_600_000;
+  const one = hours.flatMap((h): Bar[] => {
+    const from = millis(h.hour);
+    return from === null ? [] : [{ from, to: from + kHour, value: known(h.energy_kwh), coverage: known(h.coverage), hours: 1, missing: known(h.energy_kwh) === null ? 1 : 0 }];
+  });
+  if (one.length <= 49) return one;
+  const days = new Map<string, Bar>();
+  for (const h of one) {
+    const p = parts(h.from, zone);
+    const key = `${p.year}-${p.month}-${p.day}`;
+    const d = days.get(key);
+    if (!d) {
+      days.set(key, { ...h, coverage: h.coverage ?? 0 });
+      continue;
+    }
+    d.to = h.to;
+    // Hours without a row count as not covered.
+    d.coverage = ((d.coverage ?? 0) * d.hours + (h.coverage ?? 0)) / (d.hours + 1);
+    d.hours += 1;
+    d.missing += h.missing;
+    if (h.value !== null) d.value = (d.value ?? 0) + h.value;
+  }
+  return [...days.values()];
+}
+
+export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow[]; now: number; height?: number }): JSX.Element {
+  const { t, range, zone, clock, time, lang } = useWords();
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(600);
+  const [at, setAt] = useState<number | null>(null);
+  useLayoutEffect(() => {
+    const el = box.current;
+    if (!el) return undefined;
+    const measure = (): void => setWidth(Math.max(120, Math.floor(el.clientWidth)));
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+  const list = bars(hours, zone);
+  const daily = list.some((b) => b.hours > 1);
+  const [unit, factor] = pickFor(kEnergy, list.map((b) => b.value));
+  const max = Math.max(...list.map((b) => b.value ?? 0), 0);
+  const left = 46;
+  const bottom = 20;
+  const inner = height - bottom - 14;
+  const slot = (width - left - 4) / Math.max(1, list.length);
+  const y = (v: number): number => 14 + inner - (max > 0 ? (v / max) * inner : 0);
+  const ticks = max > 0 ? niceTicks(max / factor) : [0];
+  const every = Math.max(1, Math.ceil(64 / slot));
+  const best = list.reduce<Bar | null>((a, b) => (b.value !== null && (a === null || b.value > (a.value ?? 0)) ? b : a), null);
+  const sum = list.every((b) => b.value === null) ? null : list.reduce((s, b) => s + (b.value ?? 0), 0);
+  const missing = list.reduce((s, b) => s + b.missing, 0);
+  const chosen = at === null ? null : list[at];
+  return (
+    <figure className="bars">
+      <div className="card-head"><h2>{t(daily ? "dash.daily" : "dash.hourly", { unit })}</h2>
+        <span className="grow" />
+        {list.some((b) => b.missing > 0) && <span className="legend-note"><svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" fill="url(#tw-hatch)" /></svg> {t("dash.hourly.nodata")}</span>}
+        {list.some((b) => b.value !== null && b.coverage !== null && b.coverage < 0.99) && <span className="legend-note"><svg width="12" height="12" aria-hidden="true"><rect y="4" width="12" height="8" fill="var(--tw-accent)" /><rect width="12" height="4" fill="url(#tw-hatch)" /></svg> {t("dash.hourly.low")}</span>}
+      </div>
+      <div ref={box} className="bars-box" style={{ height }}>
+        <svg width={width} height={height} role="img" aria-label={t("dash.hourly", { unit })} onPointerLeave={() => setAt(null)}>
+          {ticks.map((v) => (
+            <g key={v}>
+              <line x1={left} x2={width - 4} y1={y(v * factor)} y2={y(v * factor)} stroke="var(--tw-line)" />
+              <text x={left - 6} y={y(v * factor) + 4} textAnchor="end" className="axis">{v === 0 ? "0" : v.toLocaleString("en-US", { maximumFractionDigits: 6 })}</text>
+            </g>
+          ))}
+          {list.map((b, i) => {
+            const x = left + i * slot;
+            const w = Math.max(1, slot - Math.min(3, slot * 0.2));
+            const running = now < b.to;
+            const low = b.coverage !== null && b.coverage < 0.99;
+            return (
+              <g key={b.from} data-bar={b.value === null ? "unknown" : running ? "running" : "known"} onPointerEnter={() => setAt(i)}>
+                <rect x={x} y={14} width={slot} height={inner} fill="transparent" />
+                {b.value === null ? <rect x={x} y={14} width={w} height={inner} fill="url(#tw-hatch)" opacity="0.7" />
+                  : running ? <rect x={x + 0.75} y={y(b.value)} width={Math.max(0, w - 1.5)} height={Math.max(0, 14 + inner - y(b.value))} fill="var(--tw-accent-tint)" stroke="var(--tw-accent)" strokeWidth="1.5" />
+                  : <rect x={x} y={y(b.value)} width={w} height={Math.max(b.value > 0 ? 1 : 0, 14 + inner - y(b.value))} fill="var(--tw-accent)" opacity={at === i ? 0.8 : 1} />}
+                {b.value !== null && low && <rect x={x} y={y(b.value) - 5} width={w} height={4} fill="url(#tw-hatch)" />}
+                {i % every === 0 && x + 30 < width && <text x={daily ? x + w / 2 : x} y={height - 6} textAnchor={daily ? "middle" : "start"} className="axis">{daily ? dateText(b.from, zone, lang) : clock(b.from)}</text>}
+              </g>
+            );
+          })}
+        </svg>
+        {chosen && at !== null && (
+          <div className={at > list.length / 2 ? "tip flip" : "tip"} style={at > list.length / 2 ? { right: width - (left + at * slot) + 8 } : { left: left + (at + 1) * slot + 8 }}>
+            <div className="tip-title">{range(chosen.from, chosen.to)}{now < chosen.to ? ` · ${t("dash.hourly.sofar")}` : ""}</div>
+            <div>{chosen.value === null ? `${kwh(null)} ${t("unknown.no_data")}` : kwh(chosen.value, 4)}</div>
+            {chosen.value !== null && <div className="dim">{t("word.coverage")} {coverage(chosen.coverage)}</div>}
+          </div>
+        )}
+      </div>
+      <figcaption>{t("dash.hourly.caption", { sum: sum === null ? number(null) : kwh(sum), n: list.reduce((s, b) => s + b.hours, 0), max: kwh(best?.value ?? null), time: best ? time(best.from) : number(null), missing })}</figcaption>
+    </figure>
+  );
+}
+
+function niceTicks(max: number): number[] {
+  const raw = max / 3;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? raw;
+  const out: number[] = [];
+  for (let i = 0; i * step <= max * 1.0001; i += 1) out.push(Number((i * step).toPrecision(12)));
+  return out;
+}

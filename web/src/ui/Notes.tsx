@@ -1,0 +1,51 @@
+/** Notes of an answer in the reader's language; a code this version does not know shows the server's sentence. */
+import type { Energy, Note } from "../api/types";
+import { coverage, factor, known, kUnknown } from "../format/number";
+import { durationText } from "../format/time";
+import { knownKey, useWords, type Words } from "../i18n";
+
+export function noteText(note: Note, w: Words, e: Partial<Energy>): string {
+  const key = knownKey("note", note.code);
+  if (!key) return note.text;
+  const p = note.params ?? {};
+  switch (note.code) {
+    case "gap": {
+      const percent = known(p["coverage_percent"]);
+      const gap = known(p["gap_seconds"]) ?? known(e.gap_seconds);
+      const c = coverage(percent === null ? e.coverage : percent / 100, gap, e.partial_seconds);
+      return c === kUnknown || gap === null ? note.text : w.t(key, { c, gap: durationText(gap, w.lang) });
+    }
+    case "placeholder_factor":
+      return w.t(key, { v: `${factor(known(p["value"]) ?? e.emission_factor?.value)} ${unitText(e.emission_factor?.unit ?? "kgCO2e/kWh")}` });
+    case "total_hours": {
+      const [from, to] = w.range(p["from"] ?? e.from, p["to"] ?? e.to).split(" – ");
+      return w.t(key, { from: from ?? kUnknown, to: to ?? kUnknown });
+    }
+    case "curve_retention":
+      return w.t(key, { n: known(p["days"]) ?? 7 });
+    default:
+      return w.t(key);
+  }
+}
+
+/** "kgCO2e/kWh" as printed: "kg CO₂e/kWh". */
+export function unitText(unit: unknown): string {
+  return typeof unit === "string" && unit !== "" ? unit.replace(/^kgCO2/, "kg\u00a0CO₂").replace(/^gCO2/, "g\u00a0CO₂") : "kg\u00a0CO₂e/kWh";
+}
+
+/** Notes that stand on the page itself; the rest is in the evidence drawer. */
+const kOnPage = new Set(["spread", "partial", "estimated_not_booked"]);
+
+export function Notes({ energy, all = false }: { energy: Energy; all?: boolean }): JSX.Element | null {
+  const w = useWords();
+  const shown = energy.notes.filter((n) => all || kOnPage.has(n.code));
+  if (shown.length === 0) return null;
+  return <ul className="notes">{shown.map((n) => <li key={`${n.code}${n.text}`}>{noteText(n, w, energy)}</li>)}</ul>;
+}
+
+/** The sentence that real energy is higher, wherever coverage is below 99%. */
+export function CoverageNote({ energy }: { energy: Pick<Energy, "coverage" | "gap_seconds" | "partial_seconds"> }): JSX.Element | null {
+  const { t, duration } = useWords();
+  if (known(energy.coverage) === null || (energy.coverage ?? 1) >= 0.99) return null;
+  return <div className="line warn-text" data-note="coverage"><span aria-hidden="true">▲ </span>{t("coverage.low", { c: coverage(energy.coverage, energy.gap_seconds, energy.partial_seconds), gap: duration(energy.gap_seconds) })}</div>;
+}

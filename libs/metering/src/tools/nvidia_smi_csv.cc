@@ -98,6 +98,14 @@ bool is_header(const std::vector<std::string_view>& cells) {
   return false;
 }
 
+// Watts are printed with two decimals: "41" at the very end may be a piece of "412.50 W".
+bool is_cut(const Column& column, std::string_view cell) {
+  if (!contains(column.name, "power.")) return false;
+  const auto point = cell.find('.');
+  return !cell.ends_with('W') && !cell.ends_with(']') &&
+         (point == std::string_view::npos || cell.size() < point + 3);
+}
+
 bool loops(std::string_view command) {
   for (const auto word : words_of(command))
     if (word == "-l" || word.starts_with("-l=") || word.starts_with("-lms") || word.starts_with("--loop"))
@@ -153,6 +161,13 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
     const auto cells = cells_of(lines[i], ',');
     if (is_header(cells) && cells.size() == columns.size()) continue;  // -l repeats it
     auto device = device_of(Row{columns, cells}, static_cast<std::int64_t>(readings.devices.size()));
+    if (i + 1 == lines.size() && cells.size() == columns.size() && !text.ends_with('\n') &&
+        is_cut(columns.back(), cells.back())) {
+      device.power.reset();
+      device.average.reset();
+      device.power_limit.reset();
+      device.reason = fmt::format("truncated: line {} ends within its last number", i + 1);
+    }
     if (cells.size() != columns.size()) {
       // A truncated row is right up to its last cell, a row with a cell too many nowhere.
       device = cells.size() > columns.size() ? ToolDevice{} : device;

@@ -44,6 +44,8 @@ Result<ToolReadings> parse_nvidia_dmon(std::string_view text) {
     if (words.size() != names.size()) {
       device.reason = fmt::format("garbled: line {} has {} cells, the header names {}", i + 1, words.size(),
                                   names.size());
+    } else if (i + 1 == lines.size() && !text.ends_with('\n') && *power_column + 1 == names.size()) {
+      device.reason = fmt::format("truncated: line {} ends within its last number", i + 1);
     } else {
       const auto unit = units.size() == names.size() ? units[*power_column] : std::string_view{"W"};
       set_power(device, {{words[*power_column], false, unit}}, "tool_prints_nothing");

@@ -15,6 +15,8 @@ namespace tidewatt::metering::tools {
 namespace {
 
 constexpr std::string_view kTool = "nvidia-smi";
+// These forms always print the unit: a number without one was cut off.
+constexpr std::string_view kUnitPrinted = "";
 
 struct Gpu {
   std::string bus_id;
@@ -37,18 +39,18 @@ ToolDevice device_of(const Gpu& gpu, std::int64_t index) {
   device.bus_id = gpu.bus_id;
   for (const std::string_view key : {"current_power_limit", "power_limit", "enforced_power_limit"})
     if (const auto found = gpu.power.find(key); found != gpu.power.end() && !device.power_limit)
-      set_limit(device, found->second);
+      set_limit(device, found->second, kUnitPrinted);
   std::vector<Candidate> candidates;
   for (const std::string_view key :
        {"instant_power_draw", "instantaneous_power_draw", "power_draw", "average_power_draw"})
     if (const auto found = gpu.power.find(key); found != gpu.power.end())
-      candidates.push_back({found->second, key == "average_power_draw"});
+      candidates.push_back({found->second, key == "average_power_draw", kUnitPrinted});
   set_power(device, candidates,
             gpu.has_block ? "no known draw in the power block" : "no power block for this GPU");
   if (const auto average = gpu.power.find("average_power_draw"); average != gpu.power.end()) {
     ToolDevice judged;
     judged.power_limit = device.power_limit;
-    set_power(judged, {{average->second}}, "");
+    set_power(judged, {{average->second, true, kUnitPrinted}}, "");
     device.average = judged.power;
   }
   return device;

@@ -58,13 +58,17 @@ void read_power_cell(ToolDevice& device, std::string_view cell) {
     device.reason = "no usage/cap pair in the power cell";
     return;
   }
-  set_limit(device, cell.substr(slash + width));
+  set_limit(device, cell.substr(slash + width), "");
   const auto words = words_of(cell.substr(0, slash));
+  std::string_view unit;  // the table always prints it: "41" of "412W" was cut off
   auto usage = words.empty() ? std::string_view{} : words.back();
   // "36 W / 250 W" would leave a bare unit.
-  if (usage == "W" && words.size() > 1) usage = std::string_view{words[words.size() - 2]};
+  if (usage == "W" && words.size() > 1) {
+    unit = usage;
+    usage = words[words.size() - 2];
+  }
   if (usage == "Error" && words.size() > 1 && words[words.size() - 2] == "Unknown") usage = "Unknown Error";
-  set_power(device, {{usage}}, "tool_prints_nothing");
+  set_power(device, {{usage, false, unit}}, "tool_prints_nothing");
 }
 
 ToolDevice read_block(const Layout& layout, const std::vector<std::string_view>& block, std::int64_t index) {

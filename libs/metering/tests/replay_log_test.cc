@@ -1,0 +1,86 @@
+#include "tidewatt/metering/replay_log.h"
+
+#include <gtest/gtest.h>
+
+namespace tidewatt::metering {
+namespace {
+
+TEST(ReplayLog, AMeterCsvGivesPlatformAndOtherMetersUnderTheirOwnName) {
+  const auto log = parse_replay_log("t_ms,node,meter,watts\n2000,7,ac,300.5\n1000,7,ac,200\n1000,7,dc,150\n",
+                                    "run_power.csv");
+  ASSERT_TRUE(log) << log.error().to_string();
+  ASSERT_EQ(log->samples.size(), 3U);
+  EXPECT_EQ(log->samples[0].domain, "dc") << "sorted by time, node, domain";
+  EXPECT_EQ(log->samples[1].domain, "platform");
+  EXPECT_EQ(log->samples[1].node, "7");
+  EXPECT_DOUBLE_EQ(log->samples[2].watts.value(), 300.5);
+}
+
+TEST(ReplayLog, ExpectedEnergyIsExactPerNodeAndDomainAndCountsGapsApart) {
+  const auto log = parse_replay_log(
+      "t_ms,node,meter,watts\n1000,a,ac,100\n3000,a,ac,200.123\n3000,a,ac,900\n103000,a,ac,50\n", "x.csv");
+  const auto sums = expected_energy(*log);
+  ASSERT_EQ(sums.size(), 1U);
+  // 200.123 W x 2 s + 50 W x 60 s of the 100 s; the doubled time is ignored.
+  EXPECT_EQ(sums[0].energy.to_string(), "3400246000");
+  EXPECT_EQ(sums[0].counted, Milliseconds{62'000});
+  EXPECT_EQ(sums[0].gap, Milliseconds{40'000});
+  EXPECT_EQ(sums[0].samples, 3U);
+}
+
+TEST(ReplayLog, ACardLogIsReadByNamesWithOrWithoutUnits) {
+  const auto log = parse_replay_log(
+      "timestamp, power.limit [W], index, power.draw [W]\n"
+      "2024/05/10 11:43:39.163, 700.00 W, 1, 412.50 W\n"
+      "2024/05/10 11:43:40.163, 700.00, 1, 410.00\n"
+      "2024/05/10 11:43:40.163, 700.00 W, 0, [N/A]\n"
+      "2024/05/10 11:43:41.163, 700.00 W, 0, 0.00 W\n",
+      "logs/gpu-a01.csv.gz");
+  ASSERT_TRUE(log) << log.error().to_string();
+  ASSERT_EQ(log->samples.size(), 2U);
+  EXPECT_EQ(log->samples[0].node, "gpu-a01");
+  EXPECT_EQ(log->samples[0].index, 1);
+  EXPECT_DOUBLE_EQ(log->samples[0].watts.value(), 412.5);
+  EXPECT_EQ(format_rfc3339(log->samples[0].at), "2024-05-10T11:43:39.163Z");
+  EXPECT_EQ(log->skipped.at("power is no number"), 1U);
+  EXPECT_EQ(log->skipped.at("card at exactly 0 W"), 1U);
+}
+
+TEST(ReplayLog, BeatsAreReadLineByLineAndUnknownPowersAreCountedNotZero) {
+  const auto log = parse_replay_log(
+      R"({"node_id":"n","sampled_at":"2026-11-29T08:00:00Z","gpu_stats":[{"index":0,"uuid":"GPU-a","power_watts":10},{"index":1}],)"
+      R"("rails":[{"domain":"dram","index":1,"power_watts":3}],"platform":[{"power_watts":40}]})"
+      "\nnonsense\n"
+      R"({"node_id":"n","gpu_stats":[{"index":0,"power_watts":10}]})"
+      "\n",
+      "beats.jsonl");
+  ASSERT_TRUE(log) << log.error().to_string();
+  ASSERT_EQ(log->samples.size(), 3U);
+  EXPECT_EQ(log->samples[0].domain, "dram");
+  EXPECT_EQ(log->samples[1].uuid, "GPU-a");
+  EXPECT_EQ(log->samples[2].domain, "platform");
+  EXPECT_EQ(log->skipped.at("power unknown"), 1U);
+  EXPECT_EQ(log->skipped.at("line is no JSON object"), 1U);
+  EXPECT_EQ(log->skipped.at("no time"), 1U);
+}
+
+TEST(ReplayLog, GarbageRowsAreSkippedAndCounted) {
+  const auto log = parse_replay_log(
+      "t_ms,node,meter,watts\n1000,a,ac,-1\nx,a,ac,5\n1000,a,ac\n2000,a,ac,nan\n3000,a,ac,7\n", "x");
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->samples.size(), 1U);
+  EXPECT_EQ(log->skipped.size(), 4U);
+  EXPECT_EQ(log->skipped.at("negative power"), 1U);
+}
+
+TEST(ReplayLog, AnUnknownLogIsAnErrorThatNamesTheKnownOnes) {
+  const auto log = parse_replay_log("a,b,c\n1,2,3\n", "x.csv");
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().message, "x.csv: line 1: no known log: 'a,b,c'");
+  EXPECT_FALSE(parse_replay_log("", "x.csv"));
+  EXPECT_EQ(parse_replay_log("t_ms,node,meter,watts\n1,a,ac,-5\n", "x.csv").error().message,
+            "x.csv: no usable row: negative power (1 x)");
+}
+
+}  // namespace
+}  // namespace tidewatt::metering

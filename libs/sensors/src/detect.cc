@@ -1,0 +1,129 @@
+#include "tidewatt/sensors/detect.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "pci.h"
+#include "tidewatt/sensors/sources.h"
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+constexpr std::array kNvmlPlaces{"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+                                 "/usr/lib/aarch64-linux-gnu/libnvidia-ml.so.1",
+                                 "/usr/lib64/libnvidia-ml.so.1",
+                                 "/usr/lib/libnvidia-ml.so.1",
+                                 "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+                                 "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
+constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
+
+std::string described(const Reading& reading) {
+  const auto what = reading.model.empty() ? std::string{} : fmt::format(" ({})", reading.model);
+  // A baseline is how every counter begins, not a fault.
+  if (reading.power || reading.reason == "counter_baseline" || reading.reason.empty())
+    return fmt::format("{} {}{}", reading.domain, reading.index, what);
+  return fmt::format("{} {}{}: unknown: {}", reading.domain, reading.index, what, reading.reason);
+}
+
+bool gives(const Reading& reading) {
+  return reading.power || reading.energy_total || reading.reason == "counter_baseline";
+}
+
+Detection from_readings(const std::string& source, const Result<std::vector<Reading>>& readings) {
+  Detection out;
+  out.source = source;
+  if (!readings) {
+    out.summary = readings.error().to_string();
+    return out;
+  }
+  std::map<std::string, int> counts;
+  for (const auto& reading : *readings) {
+    out.usable |= gives(reading);
+    ++counts[reading.domain];
+    out.devices.push_back(described(reading));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [domain, count] : counts) parts.push_back(fmt::format("{} x {}", count, domain));
+  out.summary = fmt::format("{}", fmt::join(parts, ", "));
+  if (out.usable || readings->empty()) return out;
+  out.summary += fmt::format("; none can be read: {}", readings->front().reason);
+  return out;
+}
+
+Detection detect_nvml(const FileSystem& files) {
+  Detection out;
+  out.source = "nvml";
+  const auto place =
+      std::find_if(kNvmlPlaces.begin(), kNvmlPlaces.end(), [&](const char* p) { return files.exists(p); });
+  const auto driver = files.read_text(kDriverVersion, 4096);
+  const auto gpus = nvidia_gpus(files);
+  for (const auto& gpu : gpus)
+    out.devices.push_back(fmt::format("gpu {}{}", gpu.bus_id, gpu.suspended ? ", suspended" : ""));
+  if (place == kNvmlPlaces.end()) {
+    out.summary =
+        gpus.empty() ? "no NVIDIA card on the PCI bus and no libnvidia-ml.so.1"
+                     : fmt::format(
+                           "{} NVIDIA cards on the PCI bus, but libnvidia-ml.so.1 isn't at its usual places: "
+                           "install the driver, or mount the library into the container",
+                           gpus.size());
+    return out;
+  }
+  if (!driver) {
+    out.summary = fmt::format("{} is there, but the driver isn't loaded: {}", *place, driver.error().message);
+    return out;
+  }
+  out.usable = true;
+  out.summary = fmt::format("{}; {}", *place, trim(std::string_view{*driver}.substr(0, driver->find('\n'))));
+  return out;
+}
+
+bool has(const std::vector<Detection>& detections, std::string_view source, std::string_view domain) {
+  for (const auto& detection : detections) {
+    if (detection.source != source || !detection.usable) continue;
+    if (domain.empty()) return true;
+    for (const auto& device : detection.devices)
+      if (device.starts_with(domain) && device.find(": unknown: ") == std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock) {
+  std::vector<Detection> found;
+  found.push_back(detect_nvml(files));
+  found.push_back(from_readings("nvidia-smi", make_nvidia_smi(files, processes, clock)->read()));
+  found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
+  found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
+  return found;
+}
+
+std::string total_in_words(const std::vector<Detection>& detections) {
+  std::vector<std::string> parts;
+  if (has(detections, "nvml", ""))
+    parts.emplace_back("gpu (nvml)");
+  else if (has(detections, "nvidia-smi", "gpu"))
+    parts.emplace_back("gpu (nvidia-smi)");
+  if (has(detections, "rapl", "cpu_package")) parts.emplace_back("cpu_package (rapl)");
+  if (has(detections, "rapl", "dram")) parts.emplace_back("dram (rapl), which no package contains");
+  std::vector<std::string> beside;
+  if (has(detections, "rapl", "psys")) beside.emplace_back("psys (rapl) contains the packages");
+  if (has(detections, "hwmon", "platform")) beside.emplace_back("platform (hwmon) contains everything");
+  if (has(detections, "hwmon", "board"))
+    beside.emplace_back("board sensors (hwmon) may mirror other sources");
+  const bool has_platform = has(detections, "hwmon", "platform");
+  auto out =
+      parts.empty()
+          ? (has_platform ? std::string{"The node's total is its platform meter: no component can be read."}
+                          : std::string{"The node's total is unknown: no component can be read."})
+          : fmt::format("The node's total is {}.", fmt::join(parts, " + "));
+  if (!beside.empty()) out += fmt::format(" Shown beside it, never added: {}.", fmt::join(beside, "; "));
+  return out;
+}
+
+}  // namespace tidewatt::sensors

@@ -1,0 +1,78 @@
+#include "tidewatt/sensors/detect.h"
+
+#include <gtest/gtest.h>
+
+#include "tidewatt/testing/fake_file_system.h"
+#include "tidewatt/testing/fake_process.h"
+#include "tidewatt/testing/manual_clock.h"
+
+namespace tidewatt::sensors {
+namespace {
+
+class Detect : public ::testing::Test {
+ protected:
+  std::vector<Detection> found() { return detect(files, processes, clock); }
+  static const Detection& of(const std::vector<Detection>& all, const std::string& source) {
+    for (const auto& d : all)
+      if (d.source == source) return d;
+    throw std::logic_error{source};
+  }
+  void zone(const std::string& id, const std::string& name) {
+    files.files["/sys/class/powercap/" + id + "/name"] = name;
+    files.files["/sys/class/powercap/" + id + "/energy_uj"] = "5";
+  }
+  testing::FakeFileSystem files;
+  testing::FakeProcessRunner processes;
+  testing::ManualClock clock{UtcTime{Milliseconds{1'700'000'000'000}}};
+};
+
+TEST_F(Detect, ABareMachineSaysForEachSourceWhyNot) {
+  const auto all = found();
+  ASSERT_EQ(all.size(), 4U);
+  for (const auto& d : all) {
+    EXPECT_FALSE(d.usable) << d.source;
+    EXPECT_FALSE(d.summary.empty()) << d.source;
+  }
+  EXPECT_EQ(of(all, "nvml").summary, "no NVIDIA card on the PCI bus and no libnvidia-ml.so.1");
+  EXPECT_EQ(total_in_words(all), "The node's total is unknown: no component can be read.");
+}
+
+TEST_F(Detect, PsysAndPlatformAreNeverAddedToThePackages) {
+  zone("intel-rapl:0", "package-0");
+  zone("intel-rapl:0:0", "dram");
+  zone("intel-rapl:1", "psys");
+  files.files["/sys/class/hwmon/hwmon0/name"] = "power_meter";
+  files.files["/sys/class/hwmon/hwmon0/power1_average"] = "200000000";
+  const auto all = found();
+  EXPECT_EQ(of(all, "rapl").summary, "1 x cpu_package, 1 x dram, 1 x psys");
+  EXPECT_EQ(total_in_words(all),
+            "The node's total is cpu_package (rapl) + dram (rapl), which no package contains. Shown beside "
+            "it, never added: "
+            "psys (rapl) contains the packages; platform (hwmon) contains everything.");
+}
+
+TEST_F(Detect, AnUnreadableZoneIsSeenButNotUsable) {
+  zone("intel-rapl:0", "package-0");
+  const std::string path = "/sys/class/powercap/intel-rapl:0/energy_uj";
+  files.faults[path] = Error{ErrorCode::permission_denied, path + ": permission denied", ""};
+  const auto all = found();
+  EXPECT_FALSE(of(all, "rapl").usable);
+  EXPECT_NE(of(all, "rapl").summary.find("CAP_DAC_READ_SEARCH"), std::string::npos);
+}
+
+TEST_F(Detect, CardsWithoutALibraryAreCalledUnseenNotAbsent) {
+  files.files["/sys/bus/pci/devices/0000:3b:00.0/vendor"] = "0x10de";
+  files.files["/sys/bus/pci/devices/0000:3b:00.0/class"] = "0x030200";
+  const auto all = found();
+  EXPECT_TRUE(of(all, "nvml").summary.starts_with("1 NVIDIA cards on the PCI bus, but libnvidia-ml.so.1"));
+  EXPECT_EQ(of(all, "nvml").devices.size(), 1U);
+}
+
+TEST_F(Detect, TheLibraryMakesTheTotalWhereItIsUsable) {
+  files.files["/usr/lib64/libnvidia-ml.so.1"] = "";
+  files.files["/proc/driver/nvidia/version"] = "NVRM version: 580\nGCC\n";
+  EXPECT_EQ(total_in_words(found()), "The node's total is gpu (nvml).");
+}
+
+}  // namespace
+}  // namespace tidewatt::sensors

@@ -10,4 +10,4 @@ build_preset release build/logs/build-release.log tidewatt tidewatt-agent bench_
   show_failure build/logs/build-release.log >&2
   exit 1
 }
-exec python3 bench/measure.py "$@"
+exec "$python" bench/measure.py "$@"

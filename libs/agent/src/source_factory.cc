@@ -35,8 +35,11 @@ class Fallback final : public sensors::Source {
       why_first_is_missing_ = readings.error();
     }
     auto readings = second_->read();
-    if (!readings && readings.error().code == ErrorCode::not_found)
-      return tl::unexpected(why_first_is_missing_);
+    if (readings)
+      second_missing_ = false;
+    else if (readings.error().code != ErrorCode::unavailable)  // that one says nothing new: it waits
+      second_missing_ = readings.error().code == ErrorCode::not_found;
+    if (!readings && second_missing_) return tl::unexpected(why_first_is_missing_);
     return readings;
   }
 

@@ -1,5 +1,5 @@
 // Accruals per second, durable, as the server sends them: batches of 100 nodes with 8 devices each.
-//   store_bench FOLDER [nodes] [rounds] [threads]
+//   store_bench FOLDER [nodes] [rounds] [threads] [checkpoint_bytes]
 #include <sys/resource.h>
 
 #include <chrono>
@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   for (const auto* suffix : {"", "-wal", "-shm", ".lock"})
     std::filesystem::remove(folder / (std::string("bench.db") + suffix));
   store::SqliteOptions options{.path = (folder / "bench.db").string()};
+  if (argc > 5) options.checkpoint_bytes = static_cast<std::size_t>(number(5, 0));
   auto store = store::open_sqlite_store(options);
   if (!store) {
     std::fprintf(stderr, "%s\n", store.error().to_string().c_str());
@@ -162,6 +163,19 @@ int main(int argc, char** argv) {
         ->curve({"default", "node-10000"}, {from, from + std::chrono::hours{24 * 8}}, 1'000'000)
         ->size();
   });
+  Accrual week = make_accrual(nodes, 0);
+  week.curve.clear();
+  for (int i = 0; i < 7 * 24 * 180; ++i) week.curve.push_back(make_accrual(nodes, i).curve.front());
+  (void)(*store)->accrue({&week, 1});
+  const auto read_week = [&] {
+    const UtcTime from{Milliseconds{1'796'000'000'000}};
+    return (*store)->curve(week.node, {from, from + std::chrono::hours{24 * 8}}, 1'000'000)->size();
+  };
+  query("curve, 7 days, from memory", read_week);
+  store->reset();
+  store = store::open_sqlite_store(options);
+  query("curve, 7 days, from tables", read_week);
+  query("curve, 7 days, again", read_week);
   const auto start = std::chrono::steady_clock::now();
   const auto cpu_start = cpu_seconds();
   store->reset();

@@ -9,6 +9,7 @@
 #include "store_fixtures.h"
 
 int main(int argc, char** argv) {
+  using namespace tidewatt;
   using namespace tidewatt::store::testing;
   if (argc < 2) return 2;
   // Tiny, so that a kill also falls into a checkpoint.

@@ -1,6 +1,10 @@
 // Any sequence of operations gives the same answers in memory and in SQLite, whenever that folds its journal
 // or reopens.
+#include <gtest/gtest.h>
+
 #include <rapidcheck/gtest.h>
+
+#include <bit>
 
 #include "store_fixtures.h"
 

@@ -15,14 +15,19 @@ struct Difference {
   std::int64_t back(std::int64_t d) { return last += d; }
 };
 
-void write(ByteWriter& w, std::optional<UtcTime> at) {
-  // Zigzag never uses the highest code for a time, so the shift by one is safe.
-  w.u64(at ? 1 : 0);
-  if (at) w.i64(at->time_since_epoch().count());
+/// 0 = no time; else its difference to the time before, zigzag plus one: neighbours differ by nothing or
+/// little.
+void write(ByteWriter& w, std::optional<UtcTime> at, Difference& before) {
+  if (!at) return w.u64(0);
+  const auto difference = before.of(at->time_since_epoch().count());
+  w.u64(1 + ((static_cast<std::uint64_t>(difference) << 1U) ^ static_cast<std::uint64_t>(difference >> 63)));
 }
-std::optional<UtcTime> read_time(ByteReader& r) {
-  if (r.u64() == 0) return std::nullopt;
-  return UtcTime{Milliseconds{r.i64()}};
+std::optional<UtcTime> read_time(ByteReader& r, Difference& before) {
+  const auto code = r.u64();
+  if (code == 0) return std::nullopt;
+  const auto zigzag = code - 1;
+  const auto difference = static_cast<std::int64_t>(zigzag >> 1U) ^ -static_cast<std::int64_t>(zigzag & 1U);
+  return UtcTime{Milliseconds{before.back(difference)}};
 }
 
 // Most of the eleven are 0: a mask says which follow.
@@ -114,11 +119,12 @@ void encode(const Changes& changes, std::string& out) {
     w.text(cursor.bytes);
   }
   Difference account;
+  Difference time;
   w.u64(changes.touched.size());
   for (const auto& touched : changes.touched) {
     w.i64(account.of(touched.account));
-    write(w, touched.first_sample_at);
-    write(w, touched.last_sample_at);
+    write(w, touched.first_sample_at, time);
+    write(w, touched.last_sample_at, time);
   }
   Difference place;
   Difference hour;
@@ -169,9 +175,10 @@ Result<Changes> decode_changes(std::string_view bytes) {
     c.cursors.push_back(std::move(cursor));
   }
   Difference account;
+  Difference time;
   for (auto n = r.count(); n > 0 && r.ok(); --n) {
-    AccountChange touched{account.back(r.i64()), nullptr, read_time(r), {}};
-    touched.last_sample_at = read_time(r);
+    AccountChange touched{account.back(r.i64()), nullptr, read_time(r, time), {}};
+    touched.last_sample_at = read_time(r, time);
     c.touched.push_back(touched);
   }
   Difference place;

@@ -1,7 +1,9 @@
 #include "writer.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "checkpoint.h"
@@ -13,7 +15,8 @@ namespace {
 constexpr std::size_t kCachedAccounts = 200'000;
 constexpr std::size_t kCachedNames = 100'000;
 /// A disk that stays full must not grow the journal's image in memory without end.
-constexpr std::size_t kJournalLimitFactor = 8;
+constexpr std::size_t kJournalLimitFactor = 4;
+constexpr Milliseconds kRetryAfter{2'000};
 
 }  // namespace
 
@@ -87,6 +90,7 @@ Result<Writer::Outcomes> Writer::wait_for(Job& job) {
 }
 
 void Writer::loop() {
+  ::pthread_setname_np(::pthread_self(), "store-writer");
   while (true) {
     const auto jobs = take();
     if (!jobs.empty()) commit(jobs);
@@ -100,8 +104,7 @@ void Writer::loop() {
 
 std::vector<Writer::Job*> Writer::take() {
   std::unique_lock lock(mutex_);
-  wake_.wait_until(lock, last_checkpoint_ + options_.checkpoint_after,
-                   [this] { return stop_ || !queue_.empty(); });
+  wake_.wait_until(lock, next_checkpoint(), [this] { return stop_ || !queue_.empty(); });
   std::vector<Job*> jobs;
   std::size_t size = 0;
   while (!queue_.empty() && (jobs.empty() || size + queue_.front()->size() <= options_.commit_limit)) {
@@ -121,7 +124,9 @@ void Writer::commit(const std::vector<Job*>& jobs) {
   }
   for (auto* job : jobs) {
     if (!status) job->answer = tl::unexpected(status.error());
-    job->done.set_value();  // the job is its caller's again, and may be gone
+    // Taken out first: once the caller wakes, its job is gone.
+    auto done = std::move(job->done);
+    done.set_value();
   }
 }
 
@@ -164,9 +169,14 @@ Status Writer::append_journal() {
   return insert.run();
 }
 
-bool Writer::checkpoint_due() {
+std::chrono::steady_clock::time_point Writer::next_checkpoint() const {
+  return last_checkpoint_ +
+         (checkpoint_failed_ ? std::min(options_.checkpoint_after, kRetryAfter) : options_.checkpoint_after);
+}
+
+bool Writer::checkpoint_due() const {
   if (!checkpoint_failed_ && state_.unfolded.journal_bytes >= options_.checkpoint_bytes) return true;
-  return std::chrono::steady_clock::now() >= last_checkpoint_ + options_.checkpoint_after;
+  return std::chrono::steady_clock::now() >= next_checkpoint();
 }
 
 void Writer::fold_journal() {

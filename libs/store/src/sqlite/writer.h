@@ -57,7 +57,9 @@ class Writer {
   Status write(const std::vector<Job*>& jobs);
   Status run_direct(Job& job);
   Status append_journal();
-  [[nodiscard]] bool checkpoint_due();
+  /// Sooner after a failed one.
+  [[nodiscard]] std::chrono::steady_clock::time_point next_checkpoint() const;
+  [[nodiscard]] bool checkpoint_due() const;
   void fold_journal();
 
   Database db_;

@@ -19,8 +19,8 @@ struct SqliteOptions {
   std::size_t queue_limit =
       20'000;  ///< accruals (or other writes) waiting; beyond it: ErrorCode::unavailable
   std::size_t commit_limit = 2'000;       ///< accruals that share one commit, at most
-  Milliseconds checkpoint_after{10'000};  ///< fold the journal into the tables after this long ...
-  std::size_t checkpoint_bytes = std::size_t{24} << 20U;  ///< ... or when it has grown by this much
+  Milliseconds checkpoint_after{60'000};  ///< fold the journal into the tables after this long ...
+  std::size_t checkpoint_bytes = std::size_t{64} << 20U;  ///< ... or when it has grown by this much
   std::int64_t max_pages =
       0;  ///< upper bound of the file in 4 KiB pages; 0 = SQLite's own. A quota, or a full disk in a test
 };

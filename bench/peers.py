@@ -62,7 +62,7 @@ def which(*names):
 def prometheus(folder):
     port = free_port()
     with open(os.path.join(folder, "prometheus.yml"), "w", encoding="ascii") as config:
-        config.write("global: {scrape_interval: 1h}\nscrape_configs: []\nstorage: {tsdb: {out_of_order_time_window: 2h}}\n")
+        config.write("global: {scrape_interval: 1h}\nscrape_configs: []\n")
     return Peer("prometheus", [which("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
                                f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver"], port, folder, "/-/ready")
 

@@ -5,6 +5,9 @@ if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
 else
   bold="" dim="" green="" red="" plain=""
 fi
+# Debian's own Python: it has the packages that tools/setup.sh installs, another one on PATH may not.
+python=/usr/bin/python3
+[ -x "$python" ] || python=python3
 jobs_at_once=${TIDEWATT_JOBS:-$(nproc)}
 
 # Shows "[12/345]" of a running build: on a terminal in place, elsewhere one line each 20 s.

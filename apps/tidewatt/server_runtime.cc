@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 
@@ -67,13 +68,15 @@ Result<std::string> ServerRuntime::keep_token(FileSystem& files, const std::stri
   std::string secret;
   if (const auto text = files.read_text(path)) secret = std::string{trim(*text)};
   if (!secret.empty()) {
-    TW_TRY(const auto known, api_->access().by_token(secret));
-    if (known && known->role == role) return secret;
+    // From the store, not through Access: asking it would remember the tokens as they are before this one is
+    // adopted.
     TW_TRY(const auto records, store_->tokens());
     const std::string hash = api::sha256_hex(secret);
-    bool revoked = false;
-    for (const auto& record : records) revoked = revoked || record.sha256_hex == hash;
-    if (!revoked) {
+    const auto same = std::find_if(records.begin(), records.end(),
+                                   [&](const ledger::TokenRecord& r) { return r.sha256_hex == hash; });
+    if (same != records.end() && !same->revoked_at && !same->expires_at && same->role == api::to_string(role))
+      return secret;
+    if (same == records.end()) {
       ledger::TokenRecord record;
       record.id = os::random_hex_256(rng_).substr(0, 16);
       record.name = name;

@@ -164,3 +164,15 @@ def test_pages_carry_a_content_security_policy(filled):
     policy = answer.headers.get("content-security-policy", "")
     assert "default-src 'self'" in policy or "default-src 'none'" in policy, answer.headers
     assert answer.headers.get("x-content-type-options") == "nosniff"
+
+
+def test_tokens_of_an_earlier_run_work_from_the_first_request(make_server):
+    """The memory store forgets tokens, their files don't: agents may hold them."""
+    server = make_server(flags=["--store", "memory"])
+    server.start()
+    agent_token, ops_token = server.agent_token, server.ops_token
+    server.stop()
+    server.start()
+    assert (server.agent_token, server.ops_token) == (agent_token, ops_token)
+    assert Client(server.port, ops_token).get("/api/v1/nodes").status == 200
+    assert {r["status"] for r in Client(server.port, agent_token).post_beats(NodeScript("n1", beats=2).beats())} == {"accepted"}

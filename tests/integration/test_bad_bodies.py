@@ -8,9 +8,29 @@ from support.beats import NodeScript
 from support.http_client import Client, raw_exchange
 
 
+def fault_of(answer, expectation):
+    """What is wrong with an answer, or None."""
+    if answer.status == 200:
+        results = answer.json()["results"]
+        states = {r["status"] for r in results}
+        if expectation == "refused":
+            return "the body was taken"
+        if not states <= {"accepted", "duplicate", "rejected"}:
+            return "unknown outcome"
+        if any(not r.get("reason") for r in results if r["status"] == "rejected"):
+            return "rejected without a reason"
+        if expectation in ("rejected", "either") and states != {"rejected"}:
+            return "the beat was taken"
+        return None
+    if answer.status not in (400, 413, 415, 422):
+        return "not the status of a bad body"
+    answer.problem()
+    return "the whole body was refused" if expectation in ("rejected", "unknown") else None
+
+
 def test_a_thousand_bad_bodies_are_answered_clearly_and_book_nothing(server, long_run):
     agent = Client(server.port, server.agent_token, timeout=60)
-    seen = 0
+    seen, faults = 0, []
     for name, headers, body, expectation in bad_bodies.unusable(extra=100_000 if long_run else 0):
         try:
             answer = agent.post("/api/v1/heartbeats", bytes(body), headers=headers)
@@ -18,19 +38,10 @@ def test_a_thousand_bad_bodies_are_answered_clearly_and_book_nothing(server, lon
             server.assert_alive()
             raise AssertionError(f"{name}: no answer: {problem}") from problem
         seen += 1
-        if answer.status == 200:
-            results = answer.json()["results"]
-            states = {r["status"] for r in results}
-            assert expectation not in ("refused",), (name, answer)
-            assert states <= {"accepted", "duplicate", "rejected"}, (name, answer)
-            assert all(r.get("reason") for r in results if r["status"] == "rejected"), (name, answer)
-            if expectation in ("rejected", "either"):
-                assert states == {"rejected"}, (name, answer)
-        else:
-            assert 400 <= answer.status < 500, (name, answer)
-            assert answer.status in (400, 413, 415, 422), (name, answer)
-            answer.problem()
-            assert expectation not in ("rejected", "unknown"), (name, answer)
+        fault = fault_of(answer, expectation)
+        if fault:
+            faults.append(f"{name}: expected {expectation}, {fault}: {answer}")
+    assert not faults, "\n".join(faults[:30])
     assert seen > 1000
     server.assert_alive()
     # The template's own beat is a first sample wherever it was taken: nothing may have energy.
@@ -97,7 +108,8 @@ def test_broken_http_is_answered_or_closed(shared_server, request_line):
     answer = raw_exchange(shared_server.port, request_line + b"\r\n\r\n", timeout=20)
     if answer:
         status = int(answer.split(b" ", 2)[1])
-        assert 400 <= status < 500 or (status == 200 and b"passwd" not in request_line), answer[:200]
+        # The pages answer unknown paths themselves, so a strange path may be 200; a file of the machine it never is.
+        assert 400 <= status < 500 or status == 200, answer[:200]
         assert b"root:" not in answer
     shared_server.assert_alive()
 

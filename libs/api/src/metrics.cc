@@ -67,12 +67,13 @@ void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounte
          "Bookings repeated because another server was first.", ledger.conflicts.load());
   const std::scoped_lock lock{metrics.audit_mutex};
   if (!metrics.audit) return;
-  constexpr std::string_view kDifference = "tidewatt_ledger_conservation_difference_microjoules";
+  constexpr std::string_view kDifference = "tidewatt_ledger_conservation_difference_joules";
   head(out, kDifference, "gauge",
        "Must read 0: node energies are the sums of devices, and of tasks and unattributed.");
-  line(out, kDifference, "{check=\"devices_minus_nodes\"}", metrics.audit->devices_minus_nodes.to_string());
+  line(out, kDifference, "{check=\"devices_minus_nodes\"}",
+       format_double(metrics.audit->devices_minus_nodes.to_joules().value()));
   line(out, kDifference, "{check=\"tasks_and_unattributed_minus_nodes\"}",
-       metrics.audit->tasks_and_unattributed_minus_nodes.to_string());
+       format_double(metrics.audit->tasks_and_unattributed_minus_nodes.to_joules().value()));
 }
 
 void write_http(std::string& out, Metrics& metrics, const std::optional<net::ServerStats>& server) {

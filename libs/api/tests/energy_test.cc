@@ -192,7 +192,9 @@ TEST_F(EnergyTest, CarbonFollowsTheOneRuleInEveryAnswer) {
     }
     const auto energy = get("/api/v1/tasks/t1/energy", secret);
     EXPECT_EQ(has_note(energy, "placeholder_factor"), row.visible && !row.configured);
-    if (row.configured) EXPECT_DOUBLE_EQ(energy.at("carbon_kgco2e").get<double>(), 0.003);
+    if (row.configured) {
+      EXPECT_DOUBLE_EQ(energy.at("carbon_kgco2e").get<double>(), 0.003);
+    }
   }
 }
 

@@ -6,6 +6,9 @@ const api = process.env["TIDEWATT_API"] ?? "http://127.0.0.1:7399";
 export default defineConfig({
   esbuild: { jsx: "automatic" },
   build: {
+    rollupOptions: {
+      onwarn: (w, warn) => (w.code === "MODULE_LEVEL_DIRECTIVE" ? undefined : warn(w)),
+    },
     target: "es2022",
     outDir: "dist",
     assetsDir: "assets",
@@ -16,5 +19,6 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { proxy: { "/api": { target: api, changeOrigin: false } } },
+  preview: { proxy: { "/api": { target: api, changeOrigin: false } } },
   test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"], environment: "node" },
 });

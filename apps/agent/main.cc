@@ -21,6 +21,7 @@ struct Arguments {
   bool help = false;
   bool version = false;
   bool check_config = false;
+  bool sample_config = false;
   std::vector<std::string> settings;  // all others
   std::string trouble;
 };
@@ -35,6 +36,8 @@ Arguments parse_arguments(int argc, char** argv) {
       out.version = true;
     } else if (argument == "--check-config") {
       out.check_config = true;
+    } else if (argument == "--sample-config") {
+      out.sample_config = true;
     } else if (argument.starts_with("--config=")) {
       out.config_file = argument.substr(argument.find('=') + 1);
     } else if (argument == "--config") {
@@ -57,6 +60,7 @@ void print_help() {
       "  --config FILE\n      YAML file with the settings below; flags win over the environment, that over "
       "the file.\n"
       "  --check-config\n      Report all mistakes in the settings and exit.\n"
+      "  --sample-config\n      Print a file with every setting, its default and what it means.\n"
       "  --version\n      Print the version and exit.\n"
       "  --help\n      Print this and exit.\n\n"
       "Settings (in the file: spool.max_age for --spool-max-age, and so on):\n%s\n"
@@ -85,6 +89,10 @@ int run(int argc, char** argv) {
   }
   if (arguments.version) {
     std::printf("tidewatt-agent %s\n", TIDEWATT_VERSION);
+    return 0;
+  }
+  if (arguments.sample_config) {
+    std::printf("%s", agent::agent_settings().sample_yaml().c_str());
     return 0;
   }
   if (!arguments.trouble.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -33,6 +34,7 @@ constexpr Milliseconds kStopPatience{2'300};
 constexpr std::size_t kMaxAnswerBytes = 1U << 20U;
 constexpr int kHealthyBeats = 3;
 constexpr int kHoldIntervals = 3;
+constexpr Milliseconds kLongestRecordedGap{60'000};  // as the server's own limit
 constexpr Milliseconds kOncePoll{20};
 
 int give_up(const Error& error) {
@@ -87,8 +89,14 @@ Result<Runners> start_sources(const AgentConfig& config, const std::string& node
 }
 
 std::shared_ptr<agent::Collector> make_collector(const AgentConfig& config) {
-  return std::make_shared<agent::Collector>(
-      agent::Collector::Options{.max_hold = config.interval * kHoldIntervals});
+  Milliseconds hold = config.interval * kHoldIntervals;
+  // Recorded samples are as far apart as they were recorded, not as we look.
+  const bool replays = std::ranges::any_of(config.sources, [](const auto& s) { return s.kind == "replay"; });
+  if (replays) {
+    const auto gap = static_cast<double>(kLongestRecordedGap.count()) / config.speed;
+    hold = std::max(hold, Milliseconds{static_cast<std::int64_t>(gap)});
+  }
+  return std::make_shared<agent::Collector>(agent::Collector::Options{.max_hold = hold});
 }
 
 /// /metrics and /healthz.

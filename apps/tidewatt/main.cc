@@ -16,9 +16,12 @@ int main(int argc, char** argv) {
   });
 
   int exit_code = tidewatt::cli::kOk;
-  tidewatt::cli::add_ledger_command(app, exit_code);
   tidewatt::cli::add_server_command(app, exit_code);
   tidewatt::cli::add_demo_command(app, exit_code);
+  tidewatt::cli::add_energy_command(app, exit_code);
+  tidewatt::cli::add_power_command(app, exit_code);
+  tidewatt::cli::add_ledger_command(app, exit_code);
+  tidewatt::cli::add_doctor_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

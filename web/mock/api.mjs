@@ -16,7 +16,7 @@ function period(world, query) {
   const name = query.get("range") ?? "24h";
   if (!(name in kRanges)) throw new Problem(400, "bad_range", `range "${name}" is not one of 1h, 6h, 24h, 7d, 30d`);
   const hours = kRanges[name];
-  return { from: Math.floor((world.now - hours * kHour) / kHour) * kHour, to: world.now };
+  return { from: Math.floor((world.now - hours * kHour) / kHour) * kHour, to: Math.ceil(world.now / kHour) * kHour };
 }
 
 function exactPeriod(world, query) {
@@ -133,8 +133,7 @@ export class Api {
     const hourly = [];
     for (let h = Math.floor(range.from / kHour) * kHour; h < range.to; h += kHour) {
       const t = world.total(this.allParts(), h, h + kHour);
-      const hole = h === Math.floor((world.now - 14 * kHour) / kHour) * kHour;
-      hourly.push({ hour: iso(h), energy_kwh: hole ? null : kwh(t.uj), coverage: hole ? null : t.coverage, ...this.carbon(hole ? null : t.uj) });
+      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), coverage: t.uj === null ? null : t.coverage, ...this.carbon(t.uj) });
     }
     const silent = world.nodes.filter((n) => n.silentFor);
     const alerts = silent.map((n) => ({ kind: "agent_silent", subject: n.id, since: iso(world.now - n.silentFor * 1000), text: `${n.id} has not reported for 12 min` }));
@@ -287,7 +286,7 @@ export class Api {
       });
       if (known > 0) sum.push([t, mean, lo, hi, known, list.length]);
     }
-    if (list.length > 1 && sum.length > 0) series.push({ key: `${owner}/sum`, node_id: owner, index: -1, domain: "gpu", label: "sum", unit: "watts", quality: "measured", points: sum });
+    if (list.length > 1 && sum.length > 0) series.push({ key: `${owner}/sum`, node_id: owner, index: -1, domain: list[0].part.domain, label: "sum", unit: "watts", quality: "measured", points: sum });
     const gaps = [...new Set(list.map((p) => p.node))].flatMap((node) => gapsOf(node, world.now).filter((g) => g.to > from && g.from < to).map((g) => ({ from: iso(g.from), to: iso(g.to), cause: g.cause, node_id: node.id })));
     return { from: iso(from), to: iso(to), bucket_seconds: bucket, downsampled: bucket > raw, retention_seconds: 604_800, series, gaps };
   }
@@ -314,8 +313,8 @@ export class Api {
       }
     }
     if (node.platform) {
-      const sum = body.series.find((s) => s.index === -1);
-      body.series.push({ key: `${id}/platform/0`, node_id: id, index: 0, domain: "platform", label: "ipmi-dcmi", unit: "watts", quality: "measured", power_limit_watts: null, points: (sum?.points ?? []).filter((_, i) => i % 3 === 0).map(([t, m]) => [t, m * 1.18 + 310, m * 1.18 + 305, m * 1.18 + 318]) });
+      const sum = body.series.find((s) => s.index === -1 && s.domain === "gpu");
+      body.series.push({ key: `${id}/platform/0`, node_id: id, index: 0, domain: "platform", label: "ipmi-dcmi", unit: "watts", quality: "measured", power_limit_watts: null, points: (sum?.points ?? []).map(([t, m]) => [t, m * 1.18 + 310, m * 1.18 + 305, m * 1.18 + 318]) });
     }
     return { node_id: id, ...body, cpu_estimate: estimate, cpu_estimate_reason: reason, notes: [] };
   }
@@ -343,7 +342,7 @@ export class Api {
     const listed = rows.reduce((s, r) => s + BigInt(r.energy_uj ?? "0"), 0n);
     const known = this.world.nodes.length > 0;
     const rest = known && !tenant ? whole.unattributed : null;
-    const sum = known ? listed + (rest ?? 0n) : null;
+    const sum = known ? listed : null;
     return { tasks: rows, total: rows.length, unattributed: { energy_kwh: kwh(rest), energy_uj: str(rest) }, sum: { energy_kwh: kwh(sum), energy_uj: str(sum) }, next_cursor: null, from: iso(range.from), to: iso(range.to),
       ...(this.visible ? { emission_factor: this.factor } : { carbon_hidden_reason: "no_factor_configured" }) };
   }

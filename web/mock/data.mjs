@@ -49,7 +49,7 @@ const kTasks = [
 
 /** Watts of one device at t; null = unknown. The shape repeats, so that every run draws the same picture. */
 function deviceWatts(node, index, t, now) {
-  if (node.neverKnown) return null;
+  if (t >= now || node.neverKnown) return null;
   if (node.silentFor && t > now - node.silentFor * 1000) return null;
   if (inGap(node, index, t, now)) return null;
   if (node.trueZero) return 0;
@@ -63,7 +63,7 @@ function deviceWatts(node, index, t, now) {
 }
 
 const cpuWatts = (node, index, t, now) => {
-  if (node.neverKnown || inGap(node, -1, t, now)) return null;
+  if (t >= now || node.neverKnown || inGap(node, -1, t, now)) return null;
   const seed = hash(`${node.id}/cpu/${index}`);
   return 90 + 60 * Math.sin(t / kHour * 0.7 + seed * 6) + 18 * hash(`${node.id}/c/${Math.floor(t / 60_000)}`) + 40 * seed;
 };
@@ -71,6 +71,7 @@ const cpuWatts = (node, index, t, now) => {
 /** Gaps by node: an 11 minute hole on gpu-a01, one device of it unknown later, a long one on amd-c03. */
 export function gapsOf(node, now) {
   const gaps = [];
+  if (node.outage) gaps.push({ from: node.outage, to: node.outage + kHour, cause: "no_data" });
   if (node.id === "gpu-a01") {
     gaps.push({ from: now - 180 * 60_000, to: now - 169 * 60_000, cause: "no_data" });
     gaps.push({ from: now - 40 * 60_000, to: now - 33 * 60_000, cause: "no_data" });
@@ -82,6 +83,7 @@ export function gapsOf(node, now) {
 }
 
 function inGap(node, index, t, now) {
+  if (node.outage && t >= node.outage && t < node.outage + kHour) return true;
   return gapsOf(node, now).some((g) => t >= g.from && t < g.to && (g.device === undefined || g.device === index));
 }
 
@@ -90,6 +92,7 @@ export class World {
     this.now = now;
     this.scenario = scenario;
     this.nodes = scenario === "empty" ? [] : makeNodes(scenario === "big");
+    if (scenario === "partial") for (const n of this.nodes) n.outage = Math.floor((now - 14 * kHour) / kHour) * kHour;
     this.byId = new Map(this.nodes.map((n) => [n.id, n]));
     this.simulated = (node) => scenario === "sim" || (scenario === "mixed" && node.id.startsWith("amd"));
     this.cells = new Map();

@@ -10,6 +10,8 @@
 namespace tidewatt::agent {
 namespace {
 
+constexpr std::chrono::minutes kBetweenReasons{1};
+
 std::string json_array(const std::vector<SpoolRecord>& batch) {
   std::size_t size = 2;
   for (const auto& record : batch) size += record.payload.size() + 1;
@@ -109,11 +111,17 @@ void Sender::apply(const Verdict& verdict, const std::vector<SpoolRecord>& batch
 }
 
 void Sender::enter(Link link, const std::string& trouble) {
+  const SteadyTime now = clock_.mono_now();
   {
     const std::lock_guard lock(mutex_);
-    if (stats_.link == link) return;
+    // Another reason for the same state is news too, but reasons may alternate for hours.
+    const bool news =
+        link != Link::delivering && trouble != logged_trouble_ && now - logged_at_ >= kBetweenReasons;
+    if (stats_.link == link && !news) return;
     stats_.link = link;
   }
+  logged_trouble_ = trouble;
+  logged_at_ = now;
   if (link == Link::delivering) {
     log::info("beats are delivered", {{"server", options_.url}});
     return;

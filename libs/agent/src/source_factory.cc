@@ -1,7 +1,14 @@
 #include "tidewatt/agent/source_factory.h"
 
-#include <optional>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "tidewatt/metering/replay_log.h"
+#include "tidewatt/sensors/replay.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
 
@@ -81,6 +88,29 @@ std::unique_ptr<sensors::Source> sim(const SourceSpec& spec, const SourceParts& 
   return sensors::make_sim(std::move(options), *parts.clock);
 }
 
+constexpr std::size_t kMaxLogBytes = 256U << 20U;
+
+/// This node's part of a log, or the whole log when it is of one node.
+Result<std::unique_ptr<sensors::Source>> replay(const SourceSpec& spec, const SourceParts& parts) {
+  const std::string where = "replay:" + spec.file;
+  const auto text = parts.files->read_text(spec.file, kMaxLogBytes);
+  if (!text)
+    return tl::unexpected(
+        Error{ErrorCode::invalid_input, text.error().message, text.error().hint}.with_context(where));
+  auto log = metering::parse_replay_log(*text, spec.file);
+  if (!log) return tl::unexpected(log.error().with_context(where));
+  std::set<std::string> nodes;
+  for (const auto& sample : log->samples) nodes.insert(sample.node);
+  if (!nodes.contains(parts.node_id) && nodes.size() > 1) {
+    return fail(
+        ErrorCode::invalid_input,
+        fmt::format("{}: holds the nodes {}, but not \"{}\"", where, fmt::join(nodes, ", "), parts.node_id),
+        "give one of them with --node-id");
+  }
+  return sensors::make_replay(std::move(*log), nodes.contains(parts.node_id) ? parts.node_id : "",
+                              parts.speed, *parts.clock);
+}
+
 }  // namespace
 
 std::unique_ptr<sensors::Source> make_fallback(std::string name, std::unique_ptr<sensors::Source> first,
@@ -108,6 +138,10 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
     if (all || spec.kind == "rapl") add(sensors::make_rapl(*parts.files, *parts.clock));
     if (all || spec.kind == "hwmon") add(sensors::make_hwmon(*parts.files, *parts.clock));
     if (spec.kind == "sim") add(sim(spec, parts));
+    if (spec.kind == "replay") {
+      TW_TRY(auto source, replay(spec, parts));
+      add(std::move(source));
+    }
   }
   return out;
 }

@@ -163,7 +163,13 @@ Status Spool::write_unsaved() {
     }
     std::string bytes;
     format::append_record(bytes, {it->record.id, it->utc, it->mono, it->record.payload});
-    TW_TRY_STATUS(active_->append(bytes));
+    if (auto appended = active_->append(bytes); !appended) {
+      // What fitted before it stays, so that a nearly full disk makes progress.
+      if (first != it && files_.truncate(segments_.back().path, segments_.back().bytes) && active_->sync()) {
+        for (; first != it; ++first) first->on_disk = true;
+      }
+      return appended;
+    }
     auto& segment = segments_.back();
     segment.bytes += size;
     stats_.disk_bytes += size;

@@ -100,5 +100,42 @@ TEST(BuildSources, SimTakesItsNumberOfCards) {
   for (const auto& reading : *readings) EXPECT_EQ(reading.quality, Quality::simulated);
 }
 
+class ReplayTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<tidewatt::testing::FakeFileSystem> files =
+      std::make_shared<tidewatt::testing::FakeFileSystem>();
+  std::shared_ptr<tidewatt::testing::ManualClock> clock =
+      std::make_shared<tidewatt::testing::ManualClock>(UtcTime{std::chrono::seconds{1'800'000'000}});
+  auto build(const std::string& node) {
+    return build_sources({*parse_source("replay:/log.csv")},
+                         {files, clock, std::make_shared<tidewatt::testing::FakeProcessRunner>(), node, 10});
+  }
+};
+
+TEST_F(ReplayTest, PlaysThisNodesPartAtItsSpeed) {
+  files->files["/log.csv"] =
+      "t_ms,node,meter,watts\n1700000000000,a,ac,100\n1700000000000,b,ac,900\n1700000010000,a,ac,200\n";
+  auto sources = build("a");
+  ASSERT_TRUE(sources) << sources.error().to_string();
+  EXPECT_EQ(sources->at(0)->read()->at(0).power, Watts{100});
+  clock->advance(Milliseconds{1000});
+  EXPECT_EQ(sources->at(0)->read()->at(0).power, Watts{200});
+}
+
+TEST_F(ReplayTest, ALogOfOneNodeFitsEveryNode) {
+  files->files["/log.csv"] = "t_ms,node,meter,watts\n1700000000000,a,ac,100\n";
+  auto sources = build("other");
+  ASSERT_TRUE(sources);
+  EXPECT_EQ(sources->at(0)->read()->size(), 1U);
+}
+
+TEST_F(ReplayTest, SaysWhatIsWrongWithTheLog) {
+  EXPECT_THAT(build("a").error().to_string(), ::testing::HasSubstr("/log.csv"));
+  files->files["/log.csv"] = "t_ms,node,meter,watts\n1700000000000,a,ac,100\n1700000000000,b,ac,900\n";
+  EXPECT_THAT(build("c").error().to_string(), ::testing::HasSubstr("a, b"));
+  files->files["/log.csv"] = "hello\n";
+  EXPECT_EQ(build("a").error().code, ErrorCode::invalid_input);
+}
+
 }  // namespace
 }  // namespace tidewatt::agent

@@ -261,6 +261,22 @@ TEST_F(SpoolTest, AFullDiskKeepsTheNewestInMemoryAndRecoversInOrder) {
   EXPECT_EQ(again->next_id(), 8U);
 }
 
+TEST_F(SpoolTest, ANearlyFullDiskTakesWhatFitsOfTheOldest) {
+  {
+    auto spool = open();
+    files.bytes_left = 0;
+    for (const char* beat : {"1", "2", "3"}) EXPECT_FALSE(spool->append(beat));
+    files.bytes_left = 2 * 33 + 10;  // two records and a bit
+    EXPECT_FALSE(spool->append("4"));
+    EXPECT_TRUE(spool->stats().degraded);
+    EXPECT_EQ(spool->stats().waiting, 4U);
+    EXPECT_THAT(payloads(*spool), ElementsAre("1", "2", "3", "4"));
+    files.power_cut();
+  }
+  files.bytes_left.reset();
+  EXPECT_THAT(payloads(*open()), ElementsAre("1", "2"));
+}
+
 TEST_F(SpoolTest, WhatIsInMemoryOnlyCanBeSentAndAcknowledged) {
   auto spool = open();
   files.bytes_left = 0;

@@ -150,16 +150,19 @@ Result<std::optional<Principal>> Access::by_session(std::string_view cookie) {
     }
     session = found->second;
   }
-  if (!session.principal.token_id.empty()) {
-    TW_TRY(const auto known, tokens(false));
-    const bool alive = std::any_of(known->begin(), known->end(), [&](const auto& entry) {
-      return entry.second.id == session.principal.token_id && valid(entry.second);
-    });
-    if (!alive) return std::optional<Principal>{};
-  }
   session.principal.by_cookie = true;
   session.principal.expires_at = session.expires_at;
+  if (!still_valid(session.principal)) return std::optional<Principal>{};
   return std::optional<Principal>{std::move(session.principal)};
+}
+
+bool Access::still_valid(const Principal& principal) {
+  if (principal.expires_at && *principal.expires_at <= clock_.utc_now()) return false;
+  if (principal.token_id.empty()) return true;
+  const auto known = tokens(false);
+  return known && std::any_of((*known)->begin(), (*known)->end(), [&](const auto& entry) {
+           return entry.second.id == principal.token_id && valid(entry.second);
+         });
 }
 
 Result<std::string> Access::open_session(const Principal& principal) {

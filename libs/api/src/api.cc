@@ -19,6 +19,7 @@ namespace tidewatt::api {
 namespace {
 
 constexpr std::string_view kStreamPath = "/api/v1/stream";
+constexpr std::size_t kMostStreams = 1'000;
 
 bool is_api_path(std::string_view path) {
   return path.starts_with("/api/") || path == "/api" || path == "/login" || path == "/healthz" ||
@@ -27,6 +28,15 @@ bool is_api_path(std::string_view path) {
 
 bool is_loopback(std::string_view address) {
   return address == "::1" || address.starts_with("127.") || address.starts_with("::ffff:127.");
+}
+
+constexpr std::string_view kBearer = "Bearer ";
+
+/// The scheme's case doesn't matter.
+bool is_bearer(std::string_view header) {
+  return header.size() > kBearer.size() &&
+         std::equal(kBearer.begin(), kBearer.end(), header.begin(),
+                    [](char expected, char c) { return (expected | 0x20) == (c | 0x20); });
 }
 
 /// What authentication gave: somebody, nobody, or why not.
@@ -38,8 +48,7 @@ struct Caller {
 Caller authenticate(Core& core, const net::Request& request) {
   Caller caller;
   if (const auto header = request.header("authorization")) {
-    constexpr std::string_view kBearer = "Bearer ";
-    if (!header->starts_with(kBearer)) {
+    if (!is_bearer(*header)) {
       caller.refusal = problem_answer("invalid_token", "the Authorization header is no \"Bearer TOKEN\"");
       return caller;
     }
@@ -124,7 +133,7 @@ std::optional<net::Response> Api::Impl::admit(const net::Request& request, const
   if (!caller.principal)
     return problem_answer("not_signed_in", "send Authorization: Bearer TOKEN, or sign in at /login-page");
   principal = *std::move(caller.principal);
-  if (principal.by_cookie && request.method != "GET" &&
+  if (principal.by_cookie && request.method != "GET" && request.method != "HEAD" &&
       request.header("x-tidewatt-csrf") != std::string_view{"1"})
     return problem_answer(
         "csrf", "requests with the session cookie that change something need the header X-Tidewatt-CSRF: 1");
@@ -202,6 +211,8 @@ std::optional<net::Response> Api::open_stream(const net::Request& request,
       return refusal;
     }
     const std::scoped_lock lock{impl_->streams_mutex};
+    if (impl_->streams.size() >= kMostStreams)
+      return problem_answer("unavailable", fmt::format("{} streams are open: try again later", kMostStreams));
     impl_->streams.push_back({std::move(sink), std::move(principal)});
     return std::nullopt;
   }
@@ -213,7 +224,9 @@ void Api::send_tick() {
   std::vector<Stream> open;
   {
     const std::scoped_lock lock{impl_->streams_mutex};
-    std::erase_if(impl_->streams, [](const Stream& stream) { return !stream.sink->open(); });
+    std::erase_if(impl_->streams, [&core](const Stream& stream) {
+      return !stream.sink->open() || !core.access.still_valid(stream.principal);
+    });
     open = impl_->streams;
   }
   if (open.empty()) return;

@@ -23,10 +23,8 @@ Result<UtcTime> time_parameter(const Call& call, std::string_view name) {
 }  // namespace
 
 const ledger::TaskInfo* Registry::find(std::string_view cluster, std::string_view task_id) const {
-  const auto found = std::find_if(tasks.begin(), tasks.end(), [&](const ledger::TaskInfo& task) {
-    return task.task_id == task_id && task.cluster == cluster;
-  });
-  return found == tasks.end() ? nullptr : &*found;
+  const auto found = places.find({std::string{cluster}, std::string{task_id}});
+  return found == places.end() ? nullptr : &tasks[found->second];
 }
 
 Result<std::shared_ptr<const Registry>> Core::registry() {
@@ -35,6 +33,8 @@ Result<std::shared_ptr<const Registry>> Core::registry() {
   if (cached_registry && now - registry_at < kRegistryLife) return cached_registry;
   auto fresh = std::make_shared<Registry>();
   TW_TRY(fresh->tasks, store.tasks());
+  for (std::size_t i = 0; i < fresh->tasks.size(); ++i)
+    fresh->places.emplace(std::pair{fresh->tasks[i].cluster, fresh->tasks[i].task_id}, i);
   for (const auto& task : fresh->tasks)
     if (task.started_at || task.finished_at)
       fresh->windows[task.task_id] = {task.started_at, task.finished_at};

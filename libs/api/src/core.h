@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Registry {
   std::vector<ledger::TaskInfo> tasks;
   ledger::TaskWindows windows;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  ///< (cluster, task id) -> index in tasks
   [[nodiscard]] const ledger::TaskInfo* find(std::string_view cluster, std::string_view task_id) const;
 };
 

@@ -57,7 +57,8 @@ class Connection final : public ConnectionBase, public std::enable_shared_from_t
   static constexpr std::size_t kJoinedWrite = 16U << 10U;  ///< head and body go out as one piece up to here
   static constexpr std::size_t kMaxDiscarded = 64U << 20U;
   static constexpr std::size_t kMaxEventBytes = 1U << 20U;
-  static constexpr auto kLinger = std::chrono::seconds{5};
+  static constexpr auto kLinger = std::chrono::milliseconds{5000};
+  static constexpr auto kLastLinger = std::chrono::milliseconds{500};  ///< when the server stops
   static constexpr auto kHeartbeat = std::chrono::seconds{15};
   static constexpr auto kEventWrite = std::chrono::seconds{30};
   static constexpr auto kNever = SteadyClock::time_point::max();
@@ -316,6 +317,8 @@ void Connection<Stream>::dispatch() {
     asio::post(io, [done = std::move(me)] { done->after_run(); });
   });
   if (accepted) return;
+  leave_stream();
+  release_body();
   ++core_.refused_busy;
   auto busy = problem(503, "busy", "Server busy", "the queue of requests is full: try again later");
   busy.headers["retry-after"] = "1";
@@ -486,7 +489,7 @@ void Connection<Stream>::watch_stream_peer() {
 /// make the kernel send a reset that overtakes our answer.
 template <class Stream>
 void Connection<Stream>::close_politely() {
-  enter(State::closing, SteadyClock::now() + kLinger);
+  enter(State::closing, SteadyClock::now() + (core_.stopping ? kLastLinger : kLinger));
   buffer_ = beast::flat_buffer{};
   const auto shut = [](const std::shared_ptr<Connection>& me) {
     if (me->state_ == State::closed) return;

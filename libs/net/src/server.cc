@@ -144,7 +144,15 @@ Status ServerImpl::open(const tcp::endpoint& endpoint) {
   accept();
   io_thread_ = std::thread{[this] {
     auto busy = asio::make_work_guard(core_.io);
-    core_.io.run();
+    for (bool ended = false; !ended;) {
+      // Out of memory in one connection's step ends that connection, not the server.
+      try {
+        core_.io.run();
+        ended = true;
+      } catch (const std::exception& thrown) {
+        log::error("a connection failed", {{"cause", thrown.what()}});
+      }
+    }
   }};
   return {};
 }
@@ -160,8 +168,8 @@ void ServerImpl::accept() {
       });
       return;
     }
-    welcome(std::move(socket));
     accept();
+    welcome(std::move(socket));
   });
 }
 

@@ -236,7 +236,7 @@ TEST(Server, Serves64ClientsAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 64; ++i) {
     threads.emplace_back([&, i] {
-      const auto client = make_http_client({Milliseconds{60'000}});
+      const auto client = make_http_client({Milliseconds{60'000}, 64U << 20U, {}});
       for (int turn = 0; turn < 20; ++turn) {
         const std::string body(static_cast<std::size_t>(i * 1000 + turn), static_cast<char>('a' + i % 26));
         const auto answer = client->send({"POST", url_of(*server, "/"), {}, body});

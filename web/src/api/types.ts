@@ -239,6 +239,8 @@ export interface PowerGap {
   to: string;
   cause: string;
   node_id: string;
+  /** The series it belongs to; without it, the whole node. */
+  key?: string;
 }
 
 export interface PowerCurves {

@@ -9,7 +9,7 @@ import { useWords, type MessageKey } from "../i18n";
 import { SimBadge } from "../ui/Badges";
 import { parseDrawer, type EvidenceRef } from "../ui/Evidence";
 import { Icon } from "../ui/Icon";
-import { noteText, unitText } from "../ui/Notes";
+import { missing, noteText, unitText } from "../ui/Notes";
 import { ErrorBox, Skeleton } from "../ui/States";
 import { Unknown } from "../ui/Value";
 import { useQueryValue } from "./router";
@@ -111,8 +111,8 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
 
       <Section title={t("ev.cover")}>
         <Row name={t("word.coverage")}>{e.coverage === null ? <Unknown reason={noData} /> : coverage(e.coverage, e.gap_seconds, e.partial_seconds)}</Row>
-        <Row name={t("ev.covered")}>{duration(e.covered_seconds)}</Row>
-        <Row name={t("ev.missing")}>{duration(e.gap_seconds)}</Row>
+        <Row name={t("ev.covered")}>{e.scope === "cluster" ? t("coverage.node_time", { d: duration(e.covered_seconds) }) : duration(e.covered_seconds)}</Row>
+        <Row name={t("ev.missing")}>{missing(e, w)}</Row>
         <Row name={t("ev.partial")}>{duration(e.partial_seconds)}</Row>
         {e.shared_seconds > 0 && <Row name={t("ev.shared")}>{duration(e.shared_seconds)}</Row>}
       </Section>

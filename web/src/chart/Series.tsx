@@ -77,7 +77,7 @@ export function Series(props: SeriesProps): JSX.Element {
 
   const folded = useMemo(() => fold(data.lines, pinnedLines), [data.lines, pinnedLines]);
   const step = longestStep(data.bucketSeconds);
-  const gapsOf = useCallback((nodeId: string) => data.gaps.filter((g) => g.nodeId === nodeId), [data.gaps]);
+  const gapsOf = useCallback((line: Line) => data.gaps.filter((g) => (g.key === undefined ? g.nodeId === line.nodeId : g.key === line.key)), [data.gaps]);
 
   const strokes = useMemo<Stroke[]>(() => folded.shown.flatMap((line): Stroke[] => {
     if (line.kind !== "sum") return [{ line, points: line.points, thin: false }];
@@ -92,13 +92,13 @@ export function Series(props: SeriesProps): JSX.Element {
     const foldPoints = envelope(folded.rest);
     return {
       strokes, hidden, limits, from: data.from, to: data.to, bands: data.downsampled,
-      aligned: align(strokes.map((s) => ({ points: s.points, gaps: s.thin ? [] : gapsOf(s.line.nodeId) })), step),
+      aligned: align(strokes.map((s) => ({ points: s.points, gaps: s.thin ? [] : gapsOf(s.line) })), step),
       fold: foldPoints,
-      foldRuns: runsOf(foldPoints.length, breaksOf(foldPoints, gapsOf(folded.rest[0]?.nodeId ?? ""), step)),
+      foldRuns: runsOf(foldPoints.length, breaksOf(foldPoints, data.gaps.filter((g) => g.key === undefined && g.nodeId === folded.rest[0]?.nodeId), step)),
     };
   }, [strokes, hidden, limits, data, folded, gapsOf, step]);
 
-  const strip = useMemo(() => stretches({ from: data.from, to: data.to, bucketSeconds: data.bucketSeconds, gaps: data.gaps, keptFrom: data.keptFrom, lines: data.lines.filter((l) => l.kind !== "sum").map((l) => l.points), sum: data.lines.find((l) => l.kind === "sum")?.points ?? [] }), [data]);
+  const strip = useMemo(() => stretches({ from: data.from, to: data.to, bucketSeconds: data.bucketSeconds, gaps: data.gaps.filter((g) => g.key === undefined || data.lines.some((l) => l.key === g.key)), keptFrom: data.keptFrom, lines: data.lines.filter((l) => l.kind !== "sum").map((l) => l.points), sum: data.lines.find((l) => l.kind === "sum")?.points ?? [] }), [data]);
 
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -197,6 +197,7 @@ export function Series(props: SeriesProps): JSX.Element {
     setDev(next.join(","));
   };
 
+  const sumKey = data.lines.find((l) => l.kind === "sum")?.key;
   const at = pin ?? tip?.t ?? null;
   const left = at === null || !plot.current ? 0 : plot.current.valToPos(at, "x") + kAxisWidth;
   return (
@@ -207,6 +208,9 @@ export function Series(props: SeriesProps): JSX.Element {
         <span className="grow" />
         {waiting > 0 && <button type="button" className="pill" onClick={release}>{t("chart.new", { n: waiting })}</button>}
         {zoomed && <button type="button" className="button small" onClick={() => onZoom(null)}>{t("chart.reset")}</button>}
+        {sumKey !== undefined && data.lines.length > 2 && (
+          <label className="check"><input type="checkbox" checked={hidden.has(sumKey)} onChange={() => toggle(sumKey)} />{t("chart.per_device")}</label>
+        )}
         {folded.shown.some((l) => l.limit !== null) && (
           <label className="check"><input type="checkbox" checked={showLimits} onChange={(e) => setShowLimits(e.target.checked)} />{t("chart.limits")}</label>
         )}
@@ -238,7 +242,7 @@ export function Series(props: SeriesProps): JSX.Element {
       ) : (
         <div className="plot-wrap">
           <div
-            ref={host} className="plot" style={{ height: empty ? 120 : height }} tabIndex={0} role="group" aria-describedby={captionId}
+            ref={host} className="plot" style={empty ? undefined : { height }} tabIndex={0} role="group" aria-describedby={captionId}
             onKeyDown={keys}
             onPointerEnter={() => { busy.current = true; }}
             onPointerLeave={() => { busy.current = pin !== null; setTip(null); if (pin === null) release(); }}

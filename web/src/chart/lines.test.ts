@@ -19,6 +19,10 @@ describe("a gap is a break", () => {
     const points = every20s(0, 600_000);
     expect(breaksOf(points, [{ from: 100_000, to: 200_000, cause: "unknown" }], 60_000).size).toBe(0);
   });
+  it("but does at a hole of its own, however short", () => {
+    const points = every20s(0, 100_000);
+    expect([...breaksOf(points, [{ from: 41_000, to: 55_000, cause: "unknown", key: "n/gpu/0" }], 60_000)]).toEqual([2]);
+  });
   it("drawn as exactly one null at the gap's start", () => {
     const a = align([{ points: [p(0), p(20_000), p(700_000)], gaps: [{ from: 30_000, to: 690_000, cause: "no_data" }] }], 60_000);
     expect(a.x).toEqual([0, 20_000, 30_000, 700_000]);

@@ -18,7 +18,13 @@ export interface Line {
   limit: number | null;
 }
 
-export interface Interval { from: number; to: number; cause: string }
+export interface Interval {
+  from: number;
+  to: number;
+  cause: string;
+  /** Set when only this series has the hole. */
+  key?: string;
+}
 
 export const kGlyphs = ["●", "■", "▲", "◆", "○", "□", "△", "◇"] as const;
 export const glyphOf = (line: Pick<Line, "kind" | "index">): string =>
@@ -36,7 +42,7 @@ export function parseGaps(gaps: readonly PowerGap[]): (Interval & { nodeId: stri
   for (const g of gaps) {
     const from = millis(g.from);
     const to = millis(g.to);
-    if (from !== null && to !== null && to > from) out.push({ from, to, cause: g.cause, nodeId: g.node_id });
+    if (from !== null && to !== null && to > from) out.push({ from, to, cause: g.cause, nodeId: g.node_id, ...(g.key ? { key: g.key } : {}) });
   }
   return out.sort((a, b) => a.from - b.from);
 }
@@ -51,7 +57,7 @@ export function breaksOf(points: readonly PowerPoint[], gaps: readonly Interval[
   }
   for (const g of gaps) {
     // A hole that other devices may have caused does not break a line that has its points.
-    if (g.cause !== "no_data") continue;
+    if (g.cause !== "no_data" && g.key === undefined) continue;
     let i = lastAtOrBefore(points, g.from);
     // Points inside the reported hole belong to neither side of it.
     if (i < 0) continue;

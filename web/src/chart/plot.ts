@@ -77,7 +77,7 @@ export function makePlot(host: HTMLElement, strokes: readonly Stroke[], o: PlotO
       y: { range: () => [0, ceiling(o.scene())] },
     },
     axes: [
-      { ...axis, size: 36, space: 64, values: (_u, splits) => xLabels(splits, o.zone, o.lang) },
+      { ...axis, size: 44, space: 64, values: (_u, splits) => xLabels(splits, o.zone, o.lang) },
       {
         ...axis,
         size: kAxisWidth,
@@ -179,7 +179,6 @@ function paintOver(u: uPlot, scene: Scene): void {
   clip(u);
   ctx.font = kFont.replace("12px", `${12 * dpr}px`);
   ctx.textAlign = "right";
-  ctx.textBaseline = "bottom";
   for (const l of scene.limits) {
     const y = Math.round(u.valToPos(l.watts, "y", true)) + 0.5;
     ctx.strokeStyle = cssColour("--tw-text3");
@@ -194,10 +193,13 @@ function paintOver(u: uPlot, scene: Scene): void {
     const w = ctx.measureText(l.label).width;
     ctx.fillStyle = cssColour("--tw-surface");
     ctx.globalAlpha = 0.85;
-    ctx.fillRect(x - w - 3 * dpr, y - 16 * dpr, w + 6 * dpr, 15 * dpr);
+    // Under the line where there is no room above it.
+    const above = y - 17 * dpr > u.bbox.top;
+    ctx.textBaseline = above ? "bottom" : "top";
+    ctx.fillRect(x - w - 3 * dpr, above ? y - 16 * dpr : y + 2 * dpr, w + 6 * dpr, 15 * dpr);
     ctx.globalAlpha = 1;
     ctx.fillStyle = cssColour("--tw-text2");
-    ctx.fillText(l.label, x, y - 1 * dpr);
+    ctx.fillText(l.label, x, above ? y - dpr : y + 3 * dpr);
   }
   ctx.restore();
 }

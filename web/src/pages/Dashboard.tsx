@@ -6,13 +6,13 @@ import { hrefTo, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
 import { coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
-import { isoText, millis } from "../format/time";
+import { isoText } from "../format/time";
 import { useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
 import { HourBars } from "../ui/HourBars";
-import { CoverageNote } from "../ui/Notes";
+import { CoverageNote, MissingLine } from "../ui/Notes";
 import { Sparkline } from "../ui/Sparkline";
 import { ErrorBox, Guard, NoNodes, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -37,7 +37,7 @@ export function Dashboard(): JSX.Element {
         <Guard><CarbonCard d={d} /></Guard>
         <Guard><PowerCard d={d} simulated={simulated} /></Guard>
         <Guard><CoverageCard d={d} /></Guard>
-        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={millis(d.to) ?? Date.now()} /></Guard></div>}
+        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
         <div className={`card span12 ${edge(d.energy_summary)}`}><Guard><Top d={d} /></Guard></div>
       </div>
@@ -106,7 +106,7 @@ function PowerCard({ d, simulated }: { d: DashboardStats; simulated: boolean }):
 }
 
 function CoverageCard({ d }: { d: DashboardStats }): JSX.Element {
-  const { t, duration } = useWords();
+  const { t } = useWords();
   const e = d.energy_summary;
   return (
     <section className={`card kpi span3 ${edge(e)}`} aria-label={t("dash.coverage")}>
@@ -115,7 +115,7 @@ function CoverageCard({ d }: { d: DashboardStats }): JSX.Element {
         <EvidenceButton of={{ kind: "coverage", scope: "cluster", id: "" }} className="big"><Value text={coverage(e?.coverage, e?.gap_seconds, e?.partial_seconds)} reason={t(e ? "unknown.no_data" : "unknown.no_accounts")} /></EvidenceButton>
         {e && known(e.coverage) !== null && <span className="cover-bar" aria-hidden="true"><span style={{ width: `${Math.floor((e.coverage ?? 0) * 100)}%` }} /></span>}
       </div>
-      {e && coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : e && known(e.coverage) !== null && <div className="line dim">{e.gap_seconds > 0 ? t("coverage.some", { gap: duration(e.gap_seconds) }) : t("coverage.full")}</div>}
+      {e && coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : e && <MissingLine energy={e} />}
       <div className="line"><Link to={hrefTo("/nodes")}>{t("dash.live_silent", { live: d.nodes.live, silent: d.nodes.silent })}</Link></div>
     </section>
   );
@@ -183,13 +183,13 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
   const [mass, massDiv] = pickFor(kMass, [e?.carbon_kgco2e]);
   const share = (uj: bigint | null): number | null => (uj === null || total === null || total === 0n ? null : Number((uj * 1_000_000n) / total) / 1e6);
   const carbonOf = (kwhValue: number | null): number | null => (kwhValue === null || factor === null ? null : kwhValue * factor);
-  const line = (key: string, name: JSX.Element, kwhValue: number | null, kg: number | null, cover: string | null, portion: number | null, extra: JSX.Element | null, className = "", linked = false): JSX.Element => (
+  const line = (key: string, name: JSX.Element, kwhValue: number | null, kg: number | null, cover: string | null, portion: number | null, extra: JSX.Element | null, className = "", linked = false, low = false): JSX.Element => (
     <tr key={key} className={className} {...(linked ? { "data-row": key } : {})}>
       <td className="name">{name}</td>
       {tab === "tasks" && <td>{extra}</td>}
-      <td className="r"><Value text={number(kwhValue === null ? null : kwhValue / div)} reason={t("unknown.no_data")} /></td>
-      {showCarbon && <td className="r"><Value text={number(kg === null ? null : kg / massDiv)} reason={t("unknown.carbon")} /></td>}
-      <td className="r opt">{cover === null ? "" : cover === kUnknown ? <Unknown reason={t("unknown.no_data")} /> : cover}</td>
+      <td className="r" data-unit={kwhValue === null ? undefined : unit}><Value text={number(kwhValue === null ? null : kwhValue / div)} reason={t("unknown.no_data")} /></td>
+      {showCarbon && <td className="r" data-unit={kg === null ? undefined : mass}><Value text={number(kg === null ? null : kg / massDiv)} reason={t("unknown.carbon")} /></td>}
+      <td className={low ? "r opt warn-text" : "r opt"}>{cover === null ? "" : cover === kUnknown ? <Unknown reason={t("unknown.no_data")} /> : cover}{low && <span aria-hidden="true"> ▲</span>}</td>
       <td className="share-cell"><span className={`share ${className}`}><span style={{ width: `${Math.max(0, Math.min(1, portion ?? 0)) * 100}%` }} /></span><span className="num">{percent(portion)}</span></td>
     </tr>
   );
@@ -209,7 +209,7 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
         {rows.map((r) => line(r.id,
           tab === "teams" ? <span>{r.id}</span> : <Link to={hrefTo(`/${tab}/${encodeURIComponent(r.id)}`, r.cluster === "default" ? {} : { cluster: r.cluster })}>{r.id}</Link>,
           r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage), share(microjoules(r.energy_uj)),
-          tab === "tasks" ? <><AttributionBadge value={r.attribution} /> <span className="dim">{r.team}</span></> : null, "", true))}
+          tab === "tasks" ? <><AttributionBadge value={r.attribution} /> <span className="dim">{r.team}</span></> : null, "", true, coverageIsLow(r.coverage)))}
         {rest !== null && rest > 0n && line("~other", <span className="dim">{t("dash.top.other")}</span>, kwhOf(rest), carbonOf(kwhOf(rest)), null, share(rest), null, "rest")}
         {tab !== "nodes" && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={d.unattributed.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(d.unattributed.energy_kwh), carbonOf(known(d.unattributed.energy_kwh)), null, share(microjoules(d.unattributed.energy_uj)), null, "unattributed")}
         {line("~total", <strong>{t("word.total")}</strong>, e?.energy_kwh ?? null, e?.carbon_kgco2e ?? null, coverage(e?.coverage, e?.gap_seconds, e?.partial_seconds), total === null ? null : 1, null, "total")}

@@ -40,7 +40,7 @@ export function Login(): JSX.Element {
 
   const text = (): string => {
     if (error === "empty") return t("login.empty");
-    if (!(error instanceof ApiError)) return error === null ? (used === "used" ? t("login.used", { cmd: "tidewatt token create --login-link" }) : "") : t("login.failed", { detail: String(error) });
+    if (!(error instanceof ApiError)) return error === null ? (used === "used" ? t("login.used") : "") : t("login.failed", { detail: String(error) });
     if (error.status === 0) return t("login.unreachable");
     if (error.status === 429) return t("login.limited");
     // The server's own sentence is the most precise one, and it is English.
@@ -59,7 +59,7 @@ export function Login(): JSX.Element {
             <button type="submit" className="button primary" disabled={busy}>{t("login.submit")}</button>
           </div>
           <div id="login-message" role="alert" className={message === "" ? "" : "login-error"}>{message !== "" && <><span aria-hidden="true">▲ </span>{message}</>}</div>
-          <p className="dim">{t("login.hint", { cmd: "tidewatt token create --role viewer" })}</p>
+          <p className="dim">{t("login.hint", { file: "ops.token" })}</p>
         </form>
       </main>
     </div>

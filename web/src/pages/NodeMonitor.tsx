@@ -6,12 +6,12 @@ import { hrefTo, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { deviceLines, glyphOf } from "../chart/lines";
 import { Series } from "../chart/Series";
-import { bytes, coverage, coverageIsLow, gasName, kEnergy, known, kwh, number, percent, pickFor, quantity, watts } from "../format/number";
+import { bytes, coverage, coverageIsLow, gasName, kEnergy, factor as published, known, kWatts, number, percent, pickFor, quantity } from "../format/number";
 import { isoText } from "../format/time";
 import { useWords } from "../i18n";
 import { EstimateBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
-import { CoverageNote, Notes } from "../ui/Notes";
+import { CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, railLines, singleLine, sumLine } from "./curves";
@@ -49,6 +49,8 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
   const e = energy.data;
   const grams = rate.data?.grams_per_hour;
   const q = quantity(known(grams) === null ? null : (grams ?? 0) / 1000, [["kg", 1], ["t", 1e3]]);
+  const p = quantity(now, kWatts);
+  const kw = quantity(n.energy_kwh, kEnergy);
   const gas = gasName(e?.emission_factor?.gas);
   const kind = code("node.rate", rate.data?.kind);
   return (
@@ -63,7 +65,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
       </div>
       <div className={`facts ${n.simulated ? "sim-edge" : ""}`}>
         <div className={live.stale ? "stale" : ""}><span className="label">{t("word.power_now")}</span>
-          <EvidenceButton of={{ kind: "power", scope: "node", id: n.node_id }} className="mid"><Value text={watts(now)} reason={n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading")} /></EvidenceButton>
+          <EvidenceButton of={{ kind: "power", scope: "node", id: n.node_id }} className="mid"><Value text={p.text} unit={p.unit} reason={n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading")} /></EvidenceButton>
           <span className="dim" title={isoText(n.last_sample_at)}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}{n.last_sample_at ? ` · ${time(n.last_sample_at, true)}` : ""}</span></div>
         <div><span className="label">{t("word.carbon")}</span>
           {rate.data?.carbon_hidden_reason ? <span className="dim small">{code("reason", rate.data.carbon_hidden_reason)}</span> : <>
@@ -71,11 +73,11 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
             {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : `▲ ${t("badge.placeholder")}`) : ""}</span>}
           </>}</div>
         <div><span className="label">{t("word.energy")}</span>
-          <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kwh(n.energy_kwh)} reason={t("unknown.no_data")} /></EvidenceButton>
+          <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kw.text} unit={kw.unit} reason={t("unknown.no_data")} /></EvidenceButton>
           <span className="dim">{e ? span(e.from, e.to) : ""}</span></div>
         <div><span className="label">{t("word.coverage")}</span>
-          <EvidenceButton of={{ kind: "coverage", scope: "node", id: n.node_id }} className="mid"><Value text={coverage(n.coverage, n.gap_seconds)} reason={t("unknown.no_data")} /></EvidenceButton>
-          <span className="dim">{known(n.gap_seconds) === null ? "" : n.gap_seconds === 0 ? t("coverage.full") : t("coverage.some", { gap: duration(n.gap_seconds) })}</span></div>
+          <EvidenceButton of={{ kind: "coverage", scope: "node", id: n.node_id }} className="mid"><Value text={coverage(n.coverage, n.gap_seconds, e?.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton>
+          {e && <MissingLine energy={e} />}</div>
       </div>
       {e && <CoverageNote energy={e} />}
       {e && <Notes energy={e} />}
@@ -93,7 +95,8 @@ function Charts({ id, c, n, identity, zoom, setZoom }: ChartsProps): JSX.Element
     const gpus = deviceLines(c.series, "gpu", name);
     const rails = railLines(c.series, name);
     // The node's sum belongs beside what it sums: the accelerators, or the rails of a node without any.
-    const sum = sumLine(c.series, "gpu", t("node.sum"));
+    const main = gpus.length > 0 ? "gpu" : "cpu_package";
+    const sum = sumLine(c.series, main, t("node.sum", { what: main === "gpu" ? "GPU" : "CPU" }));
     const accelerators = gpus.length > 0 ? [...gpus, ...sum] : [];
     const railsAndSum = gpus.length > 0 ? rails : [...rails, ...sum];
     const meters = c.series.filter((s) => s.domain === "platform" && s.index >= 0).map((s) => ({ source: s.label ?? "platform", line: singleLine(s.key, s.label ?? "platform", s.node_id, s.points, "single") }));
@@ -165,11 +168,11 @@ function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.E
                     <td className="clip">{d.method ? code("word", d.method) : <Unknown reason={why} />}{d.reason && <span className="dim"> {d.reason}</span>}</td>
                     <td className="r"><Value text={percent(d.util)} reason={not} /></td>
                     <td className="r"><Value text={bytes(d.memory_used_bytes)} reason={not} /></td>
-                    <td className="r"><Value text={number(d.temperature_c)} reason={not} /></td>
+                    <td className="r"><Value text={published(d.temperature_c)} reason={not} /></td>
                   </tr>
                 );
               })}
-              <tr className="total"><td className="name" colSpan={6}><strong>{t("node.sum_devices")}</strong> {adds && <span className="dim">{t("task.where.match")}</span>}</td>
+              <tr className="total"><td className="name" colSpan={6}><strong>{t("node.sum_devices")}</strong> {adds && <span className="dim plain">{t("task.where.match")}</span>}</td>
                 <td className="r"><Value text={number(known(n.energy_kwh) === null ? null : (n.energy_kwh ?? 0) / div)} reason={t("unknown.no_data")} /></td>
                 <td className="r"><Value text={coverage(n.coverage, n.gap_seconds)} reason={t("unknown.no_data")} /></td><td colSpan={4} /></tr>
             </tbody>

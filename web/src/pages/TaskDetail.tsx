@@ -11,7 +11,7 @@ import { knownKey, useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
-import { CoverageNote, Notes } from "../ui/Notes";
+import { CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, sumLine } from "./curves";
@@ -70,6 +70,11 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
             <rect x={`${(1 - portion) * 100}%`} width={`${portion * 100}%`} height="10" fill="url(#tw-stripe)" />
           </svg>
         )}
+        <div className="line">{e.attribution === "exclusive" ? t("task.attr.exclusive") : e.attribution === "shared_estimated"
+          ? tasks !== null && percentOf !== null
+            ? t("task.shared", { n: tasks, p: `≈ ${number(percentOf)}%`, dim: t(knownKey("task.dim", note?.params?.["dimension"]) ?? "task.dim.unknown") })
+            : t("task.shared.part", { e: `≈ ${kwh(shared)}`, d: duration(e.shared_seconds) })
+          : t("task.attr.unknown")}</div>
         <div className="line dim">{range(e.from, e.to)}</div>
       </section>
       <section className={`card kpi span3 ${sim}`} aria-label={t("task.carbon")} data-card="carbon">
@@ -82,18 +87,13 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
       <section className="card kpi span3" aria-label={t("word.coverage")}>
         <div className="card-head"><h2>{t("word.coverage")}</h2></div>
         <div className="kpi-row"><EvidenceButton of={{ kind: "coverage", scope: "task", id }} className="big"><Value text={coverage(e.coverage, e.gap_seconds, e.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton></div>
-        {coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : known(e.coverage) !== null && <div className="line dim">{e.gap_seconds > 0 ? t("coverage.some", { gap: duration(e.gap_seconds) }) : t("coverage.full")}</div>}
+        {coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : <MissingLine energy={e} />}
         <Notes energy={e} />
       </section>
       <section className="card kpi span3" aria-label={t("task.tokens")}>
         <div className="card-head"><h2>{t("task.tokens")}</h2></div>
         <div className="kpi-row"><span className="big-text"><Value text={number(tokens?.tokens_per_joule)} reason={tokens?.reason ? code("reason", tokens.reason) : t("task.tokens.na")} /></span></div>
         <div className="line dim">{tokens ? (known(tokens.tokens_per_joule) === null ? code("reason", tokens.reason) : "") : t("task.tokens.na")}</div>
-        <div className="line"><strong>{t("task.attribution")}</strong> {e.attribution === "exclusive" ? t("task.attr.exclusive") : e.attribution === "shared_estimated"
-          ? tasks !== null && percentOf !== null
-            ? t("task.shared", { n: tasks, p: `≈ ${number(percentOf)}%`, dim: t(knownKey("task.dim", note?.params?.["dimension"]) ?? "task.dim.unknown") })
-            : t("task.shared.part", { e: `≈ ${kwh(shared)}`, d: duration(e.shared_seconds) })
-          : t("task.attr.unknown")}</div>
       </section>
     </div>
   );

@@ -134,10 +134,12 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
             </tr>
           ))}
           {shown.after > 0 && <tr aria-hidden="true"><td colSpan={10} className="spacer" style={{ height: shown.after }} /></tr>}
+        </tbody>
+        <tfoot>
           {!complete && foot("~rest", <span className="dim">{t("tasks.other_pages")}</span>, sums.rest, "rest")}
           {foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")} <span className="dim opt">{t("tasks.unattributed.note")}</span></span>, microjoules(head.unattributed.energy_uj), "unattributed", { "data-unattributed": head.unattributed.energy_uj ?? "" })}
           {foot("~sum", <strong>{t(head.unattributed.energy_uj === null && head.tasks.length > 0 ? "tasks.sum_tenant" : "tasks.sum")}</strong>, sums.total, "total", { "data-total": sums.total?.toString() ?? "" })}
-        </tbody>
+        </tfoot>
       </table>
       <div className="foot-notes dim">
         {rows.some((r) => coverageIsLow(r.coverage)) && <p data-note="coverage">▲ {t("coverage.low", { c: lowSpan(rows), gap: duration(rows.reduce((s, r) => s + (known(r.gap_seconds) ?? 0), 0)) })}</p>}

@@ -9,8 +9,15 @@ export interface Frame { from: number; to: number; keptFrom: number; bucketSecon
 export function frameOf(c: PowerCurves, now: number): Frame {
   return {
     from: millis(c.from) ?? 0, to: millis(c.to) ?? 0, keptFrom: now - c.retention_seconds * 1000,
-    bucketSeconds: c.bucket_seconds, downsampled: c.downsampled, gaps: parseGaps(c.gaps),
+    bucketSeconds: c.bucket_seconds > 0 ? c.bucket_seconds : usualStep(c), downsampled: c.downsampled, gaps: parseGaps(c.gaps),
   };
+}
+
+/** Raw samples come at their own pace: the median step of the longest curve, in seconds. */
+function usualStep(c: PowerCurves): number {
+  const longest = c.series.reduce<readonly PowerPoint[]>((a, s) => (s.points.length > a.length ? s.points : a), []);
+  const steps = longest.slice(1, 200).map((p, i) => p[0] - (longest[i]?.[0] ?? 0)).sort((a, b) => a - b);
+  return Math.max(1, Math.round((steps[Math.floor(steps.length / 2)] ?? 20_000) / 1000));
 }
 
 export function sumLine(series: readonly PowerSeries[], domain: string, label: string): Line[] {

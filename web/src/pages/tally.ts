@@ -4,7 +4,7 @@ import { microjoules } from "../format/number";
 interface Input {
   rows: readonly (string | null)[];
   unattributed: string | null;
-  /** The server's printed sum. */
+  /** The server's sum of all matching tasks, on whatever page. */
   sum: string | null;
   /** All rows are loaded. */
   complete: boolean;
@@ -15,7 +15,7 @@ export interface Tally {
   total: bigint | null;
   /** Tasks on pages not loaded yet. */
   rest: bigint | null;
-  /** The server's sum is neither the rows nor the rows with the unattributed part. */
+  /** The rows do not make the server's sum. */
   mismatch: boolean;
 }
 
@@ -28,10 +28,10 @@ export function tally({ rows, unattributed, sum, complete }: Input): Tally {
     if (v !== null) listed = (listed ?? 0n) + v;
   }
   if (!complete) {
-    const rest = printed === null ? null : printed - (listed ?? 0n) - (loose ?? 0n);
-    return { total: printed, rest: rest !== null && rest >= 0n ? rest : null, mismatch: rest !== null && rest < 0n };
+    const rest = printed === null ? null : printed - (listed ?? 0n);
+    return { total: printed === null ? null : printed + (loose ?? 0n), rest: rest !== null && rest >= 0n ? rest : null, mismatch: rest !== null && rest < 0n };
   }
   const total = listed === null && loose === null ? null : (listed ?? 0n) + (loose ?? 0n);
-  const mismatch = printed !== null && total !== null && printed !== total && printed !== (listed ?? 0n);
+  const mismatch = printed !== null && total !== null && printed !== (listed ?? 0n);
   return { total, rest: 0n, mismatch };
 }

@@ -1,7 +1,6 @@
 /** Notes of an answer in the reader's language; a code this version does not know shows the server's sentence. */
 import type { Energy, Note } from "../api/types";
 import { coverage, factor, known, kUnknown } from "../format/number";
-import { durationText } from "../format/time";
 import { knownKey, useWords, type Words } from "../i18n";
 
 export function noteText(note: Note, w: Words, e: Partial<Energy>): string {
@@ -13,7 +12,7 @@ export function noteText(note: Note, w: Words, e: Partial<Energy>): string {
       const percent = known(p["coverage_percent"]);
       const gap = known(p["gap_seconds"]) ?? known(e.gap_seconds);
       const c = coverage(percent === null ? e.coverage : percent / 100, gap, e.partial_seconds);
-      return c === kUnknown || gap === null ? note.text : w.t(key, { c, gap: durationText(gap, w.lang) });
+      return c === kUnknown || gap === null ? note.text : w.t(key, { c, gap: amount(e.scope ?? "", gap, w) });
     }
     case "placeholder_factor":
       return w.t(key, { v: `${factor(known(p["value"]) ?? e.emission_factor?.value)} ${unitText(e.emission_factor?.unit ?? "kgCO2e/kWh")}` });
@@ -43,9 +42,22 @@ export function Notes({ energy, all = false }: { energy: Energy; all?: boolean }
   return <ul className="notes">{shown.map((n) => <li key={`${n.code}${n.text}`}>{noteText(n, w, energy)}</li>)}</ul>;
 }
 
+/** How much is missing where coverage is good; of node time where many nodes are summed. */
+export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "coverage" | "gap_seconds" | "partial_seconds"> }): JSX.Element | null {
+  const w = useWords();
+  if (known(energy.coverage) === null) return null;
+  const text = energy.gap_seconds > 0 ? w.t("coverage.some", { gap: missing(energy, w) }) : energy.partial_seconds > 0 ? w.t("coverage.partly", { d: amount(energy.scope, energy.partial_seconds, w) }) : w.t("coverage.full");
+  return <div className="line dim">{text}</div>;
+}
+
+/** Seconds of many nodes add up to more than the range: the text says whose time it is. */
+const amount = (scope: string, seconds: number, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : w.duration(seconds));
+export const missing = (e: Pick<Energy, "scope" | "gap_seconds">, w: Words): string => amount(e.scope, e.gap_seconds, w);
+
 /** The sentence that real energy is higher, wherever coverage is below 99%. */
-export function CoverageNote({ energy }: { energy: Pick<Energy, "coverage" | "gap_seconds" | "partial_seconds"> }): JSX.Element | null {
-  const { t, duration } = useWords();
+export function CoverageNote({ energy }: { energy: Pick<Energy, "scope" | "coverage" | "gap_seconds" | "partial_seconds"> }): JSX.Element | null {
+  const w = useWords();
+  const { t } = w;
   if (known(energy.coverage) === null || (energy.coverage ?? 1) >= 0.99) return null;
-  return <div className="line warn-text" data-note="coverage"><span aria-hidden="true">▲ </span>{t("coverage.low", { c: coverage(energy.coverage, energy.gap_seconds, energy.partial_seconds), gap: duration(energy.gap_seconds) })}</div>;
+  return <div className="line warn-text" data-note="coverage"><span aria-hidden="true">▲ </span>{t("coverage.low", { c: coverage(energy.coverage, energy.gap_seconds, energy.partial_seconds), gap: missing(energy, w) })}</div>;
 }

@@ -37,7 +37,7 @@ export function Empty({ children }: { children: ReactNode }): JSX.Element {
 
 export function NoNodes(): JSX.Element {
   const { t } = useWords();
-  const cmd = "tidewatt-agent --server " + window.location.origin;
+  const cmd = `tidewatt-agent --server ${window.location.origin} --token-file agent.token`;
   const [before, after] = t("state.no_nodes", { cmd: "\u0000" }).split("\u0000");
   return <Empty>{before}<code>{cmd}</code>{after}</Empty>;
 }

@@ -68,6 +68,8 @@ class Sender {
   bool token_read_ = false;
   std::string token_trouble_;
   SteadyTime not_before_{};
+  std::string logged_trouble_;
+  SteadyTime logged_at_{};
   mutable std::mutex mutex_;  // guards stats_
   SenderStats stats_;
 };

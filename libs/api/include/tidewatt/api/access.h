@@ -48,6 +48,9 @@ class Access {
   [[nodiscard]] Result<std::optional<Principal>> by_token(std::string_view secret);
   [[nodiscard]] Result<std::optional<Principal>> by_session(std::string_view cookie);
 
+  /// Whether somebody let in earlier may still be here: not expired, the token not revoked.
+  [[nodiscard]] bool still_valid(const Principal& principal);
+
   /// @return the cookie's value
   Result<std::string> open_session(const Principal& principal);
   Status close_session(std::string_view cookie, const std::string& actor);

@@ -41,18 +41,19 @@ struct ServerStats {
   std::uint64_t requests = 0, refused_busy = 0, bad_requests = 0, connections = 0, event_streams = 0;
 };
 
-/// HTTP/1.1 server: keep-alive, pipelining-safe, gzip/zstd request bodies, gzip answers when asked (> 1 KiB),
-/// Expect: 100-continue, request ids, limits as above with problem+json answers (413, 415, 431, 400, 408,
-/// 503).
+/// HTTP/1.1 server: one io thread and `worker_threads`; HEAD reaches the handler as GET; keep-alive,
+/// pipelining-safe, gzip/zstd request bodies, gzip answers when asked (> 1 KiB), Expect: 100-continue,
+/// request ids, limits as above with problem+json answers (413, 415, 431, 400, 408, 503).
 class Server {
  public:
   /// Called on a worker thread. Exceptions become 500 with the request id.
   using Handler = std::function<Response(const Request&)>;
-  /// Asked first for every GET: when it returns true the connection became an event stream and it keeps
-  /// `sink`.
+  /// Called on a worker thread for a GET of its path. It keeps `sink` and returns nullopt: the connection is
+  /// an event stream from then on; or it returns an answer and forgets `sink`.
   using StreamHandler =
       std::function<std::optional<Response>(const Request&, std::shared_ptr<EventSink> sink)>;
 
+  /// @error invalid_input (address), conflict (port taken), io (TLS files, anything else)
   static Result<std::unique_ptr<Server>> listen(ServerOptions options, Handler handler);
   virtual ~Server() = default;
   /// Requests whose path is `path` become event streams: `on_open` returns nullopt to go on streaming, or an

@@ -1,0 +1,102 @@
+// tidewatt power parse|detect: what a vendor tool printed, and what this machine can measure.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command.h"
+#include "input.h"
+#include "tidewatt/metering/tool_parsers.h"
+#include "tidewatt/os/posix.h"
+#include "tidewatt/sensors/detect.h"
+
+namespace tidewatt::cli {
+namespace {
+
+struct ParseOptions {
+  std::string tool;
+  std::string command;
+  std::string file;
+  bool json = false;
+};
+
+std::string watts(const std::optional<Watts>& value) {
+  return value ? fmt::format("{:.2f} W", value->value()) : "—";
+}
+
+std::string name_of(const metering::ToolIndex& index) {
+  if (const auto* number = std::get_if<std::int64_t>(&index)) return std::to_string(*number);
+  return std::get<std::string>(index);
+}
+
+int parse(const ParseOptions& options) {
+  const auto text = read_all(options.file);
+  if (!text) return report("power parse", text.error());
+  const auto readings =
+      metering::parse_tool(options.tool, options.command.empty() ? options.tool : options.command, *text);
+  if (!readings) return report("power parse", readings.error());
+  if (options.json) {
+    fmt::print("{}\n", metering::to_json(*readings));
+    return kOk;
+  }
+  fmt::print("{:<12} {:>12} {:>12}  {}\n", "device", "power", "limit", "why unknown");
+  for (const auto& device : readings->devices) {
+    const auto sub = device.sub_index ? "." + name_of(*device.sub_index) : std::string{};
+    fmt::print("{:<12} {:>12} {:>12}  {}\n", name_of(device.index) + sub, watts(device.power),
+               watts(device.power_limit), device.reason);
+  }
+  fmt::print("{:<12} {:>12}\n", "total", watts(readings->total));
+  return kOk;
+}
+
+int detect(bool json) {
+  const auto files = os::make_file_system();
+  const auto processes = os::make_process_runner();
+  const os::SystemClock clock;
+  const auto found = sensors::detect(*files, *processes, clock);
+  const auto total = sensors::total_in_words(found);
+  if (json) {
+    auto all = nlohmann::json::array();
+    for (const auto& source : found)
+      all.push_back({{"source", source.source},
+                     {"usable", source.usable},
+                     {"summary", source.summary},
+                     {"devices", source.devices}});
+    fmt::print("{}\n", nlohmann::json{{"sources", all}, {"total", total}}.dump(
+                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return kOk;
+  }
+  for (const auto& source : found) {
+    fmt::print("{:<4} {:<11} {}\n", source.usable ? "yes" : "no", source.source, source.summary);
+    for (const auto& device : source.devices) fmt::print("{:<16} {}\n", "", device);
+  }
+  fmt::print("{}\n", total);
+  return kOk;
+}
+
+}  // namespace
+
+void add_power_command(CLI::App& app, int& exit_code) {
+  auto* group =
+      app.add_subcommand("power", "Power readings: parse a tool's output, or see what this machine has");
+  group->require_subcommand(1);
+
+  auto* parse_command = group->add_subcommand("parse", "Parse a vendor tool's output");
+  const auto options = std::make_shared<ParseOptions>();
+  parse_command->add_option("--tool", options->tool, "The tool, e.g. nvidia-smi")->required();
+  parse_command->add_option("--command", options->command, "The command line that printed it");
+  parse_command->add_option("FILE", options->file, "Its output; - reads standard input")->required();
+  parse_command->add_flag("--json", options->json, "Print JSON");
+  parse_command->footer("Example: nvidia-smi -q -x | tidewatt power parse --tool nvidia-smi --json -");
+  parse_command->callback([options, &exit_code] { exit_code = parse(*options); });
+
+  auto* detect_command =
+      group->add_subcommand("detect", "Which power sources this machine has, and why not the others");
+  const auto json = std::make_shared<bool>(false);
+  detect_command->add_flag("--json", *json, "Print JSON");
+  detect_command->footer("Example: sudo tidewatt power detect");
+  detect_command->callback([json, &exit_code] { exit_code = detect(*json); });
+}
+
+}  // namespace tidewatt::cli

@@ -1,0 +1,37 @@
+// How the client commands reach a server: where it is, and with which token.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tidewatt/base/result.h"
+#include "tidewatt/net/client.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tidewatt::cli {
+
+struct ServerAccess {
+  std::string url = "http://127.0.0.1:7310";
+  std::string token_file;  ///< empty: TIDEWATT_TOKEN, else the file that a server on this machine wrote
+  std::string ca_file;
+
+  /// Adds --server, --token-file and --ca-file.
+  void add_options(CLI::App& command);
+};
+
+/// GETs `path_and_query` ("/api/v1/nodes/n1/energy?range=24h") and returns the body of a 200 answer.
+/// @error what went wrong in one line: not reachable, no right, or the server's own problem `detail`
+Result<std::string> get(const ServerAccess& access, const std::string& path_and_query);
+/// The status code and body whatever they are.
+Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
+/// Where a server of this user keeps its data unless told otherwise.
+std::string default_data_folder();
+/// The token as configured; empty when there is none.
+Result<std::string> find_token(const ServerAccess& access);
+/// Percent-encodes one path segment or query value.
+std::string encode_component(std::string_view text);
+
+}  // namespace tidewatt::cli

@@ -34,6 +34,29 @@ def test_api_export_and_dashboard_agree(filled):
     assert sum(int(r["energy_uj"]) for r in table) == exact
 
 
+@pytest.mark.parametrize("kind,name", [("node", "n1"), ("task", "n1-task-0")])
+def test_command_line_agrees(filled, tidewatt, tmp_path, kind, name):
+    token = tmp_path / "token"
+    token.write_text(filled.ops_token + "\n")
+    command = [tidewatt, "energy", kind, name, "--range", "48h", "--server", f"http://127.0.0.1:{filled.port}", "--token-file", str(token)]
+    exact = filled.script.expected_uj() if kind == "node" else filled.script.expected_device_uj(0)
+    run = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=30, env=clean_environment())
+    assert run.returncode == 0, run.stderr
+    assert int(json.loads(run.stdout)["energy_uj"]) == exact
+    table = subprocess.run(command, capture_output=True, text=True, timeout=30, env=clean_environment())
+    assert table.returncode == 0 and str(exact) in table.stdout, table
+
+
+def test_command_line_says_in_one_line_what_is_wrong(filled, tidewatt, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("nonsense\n")
+    for target in (f"http://127.0.0.1:{filled.port}", "http://127.0.0.1:1"):
+        run = subprocess.run([tidewatt, "energy", "node", "n1", "--server", target, "--token-file", str(token)], capture_output=True, text=True,
+                             timeout=30, env=clean_environment())
+        assert run.returncode == 1, run
+        assert len([line for line in run.stderr.splitlines() if line.strip()]) == 1, run.stderr
+
+
 def test_offline_replay_agrees(filled, tidewatt, tmp_path):
     path = tmp_path / "beats.jsonl"
     path.write_text("".join(json.dumps(b) + "\n" for b in filled.script.beats()))
@@ -59,7 +82,7 @@ def test_every_command_has_help_with_an_example(tidewatt):
     top = subprocess.run([tidewatt, "--help"], capture_output=True, text=True, timeout=30)
     assert top.returncode == 0
     names = [line.split()[0] for line in top.stdout.split("Subcommands:")[1].splitlines() if line.startswith("  ") and line.strip()]
-    assert {"ledger", "server", "demo"} <= set(names)
+    assert {"ledger", "server", "demo", "energy", "power", "doctor"} <= set(names)
     for name in names:
         told = subprocess.run([tidewatt, name, "--help"], capture_output=True, text=True, timeout=30)
         assert told.returncode == 0 and told.stdout, name

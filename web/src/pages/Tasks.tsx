@@ -121,7 +121,7 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
           {shown.before > 0 && <tr aria-hidden="true"><td colSpan={10} className="spacer" style={{ height: shown.before }} /></tr>}
           {rows.slice(shown.first, shown.last).map((r) => (
             <tr key={idOf(r)} data-row={r.task_id} data-uj={r.energy_uj ?? ""}>
-              <td className="name" title={r.task_id}><Link to={hrefTo(`/tasks/${encodeURIComponent(r.task_id)}`, { cluster: r.cluster === "default" ? "" : r.cluster })}>{r.task_id}</Link> <SimBadge quality={r.simulated ? "simulated" : ""} /></td>
+              <td className="name" title={r.task_id}><span className="named"><Link to={hrefTo(`/tasks/${encodeURIComponent(r.task_id)}`, { cluster: r.cluster === "default" ? "" : r.cluster })}>{r.task_id}</Link><SimBadge quality={r.simulated ? "simulated" : ""} /></span></td>
               <td>{r.team ? r.team : <Unknown reason={t("unknown.not_reported")} />}</td>
               <td className="opt">{r.kind ? code("tasks.kind", r.kind) : <Unknown reason={t("unknown.not_reported")} />}</td>
               <td className="opt"><span className={`state ${r.state === "running" ? "live" : "dim"}`}><span aria-hidden="true">{r.state === "running" ? "● " : r.state === "finished" ? "✓ " : "? "}</span>{code("tasks.state", r.state)}</span></td>

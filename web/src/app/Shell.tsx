@@ -126,7 +126,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
       </div>
       <button type="button" className="button small zone" onClick={() => prefs.set({ zone: zone === "utc" ? "browser" : "utc" })} aria-label={`${t("bar.zone")}: ${t(`bar.zone.${zone}`)}`} title={t(`bar.zone.${zone}`)} data-control="zone">{zoneLabel(Date.now(), zone)}</button>
       <button type="button" className={`live ${live.state}`} aria-pressed={prefs.live} onClick={() => prefs.set({ live: !prefs.live })} title={t(prefs.live ? "bar.live.title" : "bar.paused.title")} data-control="live">
-        <span aria-hidden="true">{live.state === "paused" ? "❚❚" : live.state === "lost" ? "▲" : fetching > 0 ? "◌" : "●"}</span> {t(live.state === "paused" ? "bar.paused" : live.state === "lost" ? "bar.lost" : "bar.live")}
+        <span aria-hidden="true">{live.state === "paused" ? "❚❚" : live.state === "lost" ? "▲" : fetching > 0 || live.state === "connecting" ? "◌" : "●"}</span> {t(live.state === "paused" ? "bar.paused" : live.state === "lost" ? "bar.lost" : "bar.live")}
       </button>
       <Link to={hrefTo("/", { focus: "alerts" })} className={alerts > 0 ? "alerts on" : "alerts"} aria-label={t("bar.alerts", { n: alerts })} title={t("bar.alerts", { n: alerts })}><Icon name="bell" /> {alerts}</Link>
       <LanguageSwitch />

@@ -28,6 +28,12 @@ describe("a gap is a break", () => {
     expect(a.x).toEqual([0, 20_000, 30_000, 700_000]);
     expect(a.y[0]).toEqual([100, 100, null, 100]);
   });
+  it("drawn as null at every time that only other lines have", () => {
+    const a = align([{ points: [p(0), p(20_000), p(200_000)], gaps: [] }, { points: every20s(0, 220_000), gaps: [] }], 60_000);
+    const row = a.y[0] ?? [];
+    expect(a.x.map((t, i) => (t > 20_000 && t < 200_000 ? row[i] : null)).every((v) => v === null)).toBe(true);
+    expect(row[a.x.indexOf(200_000)]).toBe(100);
+  });
   it("and never NaN: a value that is not a number breaks the line", () => {
     const a = align([{ points: [p(0), p(20_000, NaN), p(40_000)], gaps: [] }], 60_000);
     expect(a.y[0]).toEqual([100, null, 100]);

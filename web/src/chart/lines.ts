@@ -124,8 +124,10 @@ export function align(lines: readonly AlignInput[], stepMs: number): Aligned {
   const y = lines.map((l, k) => {
     const row: Cell[] = new Array<Cell>(x.length).fill(undefined);
     l.points.forEach((_, i) => {
-      // A break never overwrites a sample of the same line.
-      if (breaks[k]?.has(i)) row[column.get(breakTime(l, i)) ?? 0] = null;
+      // Null up to the next sample: the plot would draw on over columns that only other lines have.
+      const next = column.get(l.points[i + 1]?.[0] ?? NaN);
+      const from = column.get(l.points[i]?.[0] ?? NaN);
+      if (breaks[k]?.has(i) && from !== undefined && next !== undefined) row.fill(null, from + 1, next);
     });
     for (const p of l.points) row[column.get(p[0]) ?? 0] = Number.isFinite(p[1]) ? p[1] : null;
     return row;

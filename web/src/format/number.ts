@@ -33,7 +33,7 @@ export function number(x: unknown, digits = 3): string {
   if (v === 0) return "0";
   const a = Math.abs(v);
   if (a < 0.000001) return v < 0 ? ">−0.000001" : "<0.000001";
-  if (a < 1) return minus(nf({ maximumSignificantDigits: digits, minimumSignificantDigits: 1 }).format(v));
+  if (Number(a.toPrecision(Math.max(digits, 1))) < 1) return minus(nf({ maximumSignificantDigits: digits, minimumSignificantDigits: 1 }).format(v));
   // Rounding may add a digit (9.996 -> 10.0): ask for the exponent of the rounded value.
   const exponent = Math.floor(Math.log10(Number(a.toPrecision(Math.max(digits, 1)))));
   const decimals = Math.max(0, digits - 1 - exponent);
@@ -113,6 +113,7 @@ export function percent(share: unknown): string {
   const v = known(share);
   if (v === null) return kUnknown;
   if (v === 0) return "0%";
+  if (v === 1) return "100%";
   if (Math.abs(v) < 0.001) return v < 0 ? ">−0.1%" : "<0.1%";
   return `${minus(nf({ minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(v * 100))}%`;
 }

@@ -6,7 +6,7 @@ import { hrefTo, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { deviceLines, glyphOf } from "../chart/lines";
 import { Series } from "../chart/Series";
-import { bytes, coverage, coverageIsLow, gasName, kEnergy, factor as published, known, kWatts, number, percent, pickFor, quantity } from "../format/number";
+import { bytes, coverage, coverageIsLow, gasName, kEnergy, factor as published, known, kWatts, microjoules, number, percent, pickFor, quantity } from "../format/number";
 import { isoText } from "../format/time";
 import { useWords } from "../i18n";
 import { EstimateBadge, SimBadge } from "../ui/Badges";
@@ -25,6 +25,7 @@ export function NodeMonitor({ id }: { id: string }): JSX.Element {
   const [zoom, setZoom] = useZoom();
   const every = auto === "on" ? 30_000 : false;
   const node = useNode(id, cluster, range, every);
+  const energy = useEnergy("node", id, cluster, range, every);
   const curves = usePower("node", id, cluster, range, zoom, every);
   if (node.isPending) return <div className="sheet"><Skeleton lines={16} /></div>;
   if (node.isError && !node.data) return <ErrorBox error={node.error} what={t("what.node", { id })} retry={() => void node.refetch()} />;
@@ -33,7 +34,7 @@ export function NodeMonitor({ id }: { id: string }): JSX.Element {
       <Guard><Head n={node.data} cluster={cluster} range={range} every={every} auto={auto} setAuto={setAuto} /></Guard>
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
       {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} /></Guard>}
-      <Guard><Devices n={node.data} c={curves.data} /></Guard>
+      <Guard><Devices n={node.data} c={curves.data} partial={energy.data?.partial_seconds ?? 0} /></Guard>
     </div>
   );
 }
@@ -99,10 +100,10 @@ function Charts({ id, c, n, identity, zoom, setZoom }: ChartsProps): JSX.Element
     const sum = sumLine(c.series, main, t("node.sum", { what: main === "gpu" ? "GPU" : "CPU" }));
     const accelerators = gpus.length > 0 ? [...gpus, ...sum] : [];
     const railsAndSum = gpus.length > 0 ? rails : [...rails, ...sum];
-    const meters = c.series.filter((s) => s.domain === "platform" && s.index >= 0).map((s) => ({ source: s.label ?? "platform", line: singleLine(s.key, s.label ?? "platform", s.node_id, s.points, "single") }));
+    const meters = c.series.filter((s) => s.domain === "platform" && s.index >= 0).map((s) => ({ source: s.label ?? n.devices.find((d) => d.domain === "platform" && d.index === s.index)?.source ?? "platform", line: singleLine(s.key, s.label ?? "platform", s.node_id, s.points, "single") }));
     const estimate = c.cpu_estimate && c.cpu_estimate.points.length > 0 ? [singleLine("cpu_estimate", t("word.estimated"), id, c.cpu_estimate.points, "estimate")] : [];
     return { frame, accelerators, rails: railsAndSum, meters, estimate };
-  }, [c, id, t]);
+  }, [c, id, n.devices, t]);
   const days = Math.round(c.retention_seconds / 86_400);
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: days })}</span> : null;
   const window = zoom ?? data.frame;
@@ -125,7 +126,11 @@ function Charts({ id, c, n, identity, zoom, setZoom }: ChartsProps): JSX.Element
   );
 }
 
-function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.Element {
+/** Domains whose rows make the total; a whole-machine meter contains them. */
+const kComponents = ["gpu", "cpu_package", "dram"];
+const place = (d: Device): number => (kComponents.indexOf(d.domain) + kComponents.length + 1) % (kComponents.length + 1);
+
+function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined; partial: number }): JSX.Element {
   const { t, code } = useWords();
   const [unit, div] = pickFor(kEnergy, n.devices.map((d) => d.energy_kwh));
   const ranges = useMemo(() => {
@@ -137,8 +142,11 @@ function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.E
     return out;
   }, [c]);
   const colour = (d: Device): string => (d.domain === "gpu" ? `dev${d.index % 8}` : "");
-  const sum = n.devices.reduce<bigint | null>((s, d) => (d.energy_uj === null || s === null ? s : s + BigInt(d.energy_uj)), 0n);
-  const adds = n.energy_uj !== null && sum !== null && sum.toString() === n.energy_uj;
+  const components = n.devices.some((d) => kComponents.includes(d.domain));
+  const added = (d: Device): boolean => !components || kComponents.includes(d.domain);
+  const list = [...n.devices].sort((a, b) => place(a) - place(b) || a.index - b.index);
+  const sum = n.devices.filter(added).reduce((s, d) => s + (microjoules(d.energy_uj) ?? 0n), 0n);
+  const adds = n.energy_uj !== null && sum.toString() === n.energy_uj;
   return (
     <section className="card span12">
       <div className="card-head"><h2>{t("node.devices")}</h2><span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span></div>
@@ -152,12 +160,12 @@ function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.E
               <th scope="col" className="r">{t("col.util")}</th><th scope="col" className="r">{t("col.memory")}</th><th scope="col" className="r">{t("col.temp")}</th>
             </tr></thead>
             <tbody>
-              {n.devices.map((d) => {
+              {list.map((d) => {
                 const why = d.reason ?? t("unknown.no_reading");
                 const not = t("unknown.not_reported");
                 return (
                   <tr key={`${d.domain}/${d.index}`} data-row={`${d.domain}/${d.index}`} data-device={d.index}>
-                    <td className="name"><span className={`glyph ${colour(d)}`} aria-hidden="true">{d.domain === "gpu" ? glyphOf({ kind: "device", index: d.index }) : ""}</span> {d.domain === "gpu" ? t("node.gpu", { i: d.index }) : d.domain === "cpu_package" ? t("node.cpu_package", { i: d.index }) : t("node.domain", { domain: d.domain, i: d.index })} <span className="dim">{d.model ?? ""}</span></td>
+                    <td className="name"><span className={`glyph ${colour(d)}`} aria-hidden="true">{d.domain === "gpu" ? glyphOf({ kind: "device", index: d.index }) : ""}</span> {d.domain === "gpu" ? t("node.gpu", { i: d.index }) : d.domain === "cpu_package" ? t("node.cpu_package", { i: d.index }) : d.domain === "dram" ? t("node.dram", { i: d.index }) : d.domain === "platform" ? t("node.platform.row", { i: d.index }) : t("node.domain", { domain: d.domain, i: d.index })} <span className="dim">{added(d) ? (d.model ?? "") : t("ev.not_in_total")}</span></td>
                     <td className="clip mono" title={d.uuid ?? undefined}>{d.uuid ?? <Unknown reason={not} />}</td>
                     <td className="clip">{d.holders.length === 0 ? <span className="dim">{t("word.none")}</span> : d.holders.map((h, i) => <span key={h.task_id}>{i > 0 && ", "}<Link to={hrefTo(`/tasks/${encodeURIComponent(h.task_id)}`)}>{h.task_id}</Link>{known(h.compute_share) !== null && <span className="dim"> ≈ {percent(h.compute_share)}</span>}</span>)}</td>
                     <td className="r"><Value text={number(d.power_watts)} reason={why} /></td>
@@ -174,7 +182,7 @@ function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.E
               })}
               <tr className="total"><td className="name" colSpan={6}><strong>{t("node.sum_devices")}</strong> {adds && <span className="dim plain">{t("task.where.match")}</span>}</td>
                 <td className="r"><Value text={number(known(n.energy_kwh) === null ? null : (n.energy_kwh ?? 0) / div)} reason={t("unknown.no_data")} /></td>
-                <td className="r"><Value text={coverage(n.coverage, n.gap_seconds)} reason={t("unknown.no_data")} /></td><td colSpan={4} /></tr>
+                <td className="r"><Value text={coverage(n.coverage, n.gap_seconds, partial)} reason={t("unknown.no_data")} /></td><td colSpan={4} /></tr>
             </tbody>
           </table>
         </div>

@@ -34,7 +34,7 @@ export function Settings(): JSX.Element {
         <span>{t("settings.count", { s: all.length, n: list.data.nodes.length })}</span>
         <span className="grow" />
         <span className="dim">{t("settings.factor")}:</span>
-        {factors.isError ? <span className="bad-text">▲</span> : f ? <span>{factorText(f.value)} {unitText(f.unit)} · {f.configured ? f.source : t("badge.placeholder")} <PlaceholderBadge show={!f.configured} /></span> : factors.isPending ? null : <span className="dim">{t("settings.factor.none")}</span>}
+        {factors.isError ? <span className="bad-text">▲</span> : f ? <span>{factorText(f.value)} {unitText(f.unit)} {f.configured ? `· ${f.source}` : ""} <PlaceholderBadge show={!f.configured} /></span> : factors.isPending ? null : <span className="dim">{t("settings.factor.none")}</span>}
       </div>
       {all.length === 0 ? <NoNodes /> : rows.length === 0 ? <Empty>{t("state.no_match", { q })}</Empty> : (
         <table className="table wide sources">

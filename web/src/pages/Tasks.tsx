@@ -121,8 +121,8 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
           {shown.before > 0 && <tr aria-hidden="true"><td colSpan={10} className="spacer" style={{ height: shown.before }} /></tr>}
           {rows.slice(shown.first, shown.last).map((r) => (
             <tr key={idOf(r)} data-row={r.task_id} data-uj={r.energy_uj ?? ""}>
-              <td className="name"><Link to={hrefTo(`/tasks/${encodeURIComponent(r.task_id)}`, { cluster: r.cluster === "default" ? "" : r.cluster })}>{r.task_id}</Link> <SimBadge quality={r.simulated ? "simulated" : ""} /></td>
-              <td>{r.team ?? <Unknown reason={t("unknown.not_reported")} />}</td>
+              <td className="name" title={r.task_id}><span className="named"><Link to={hrefTo(`/tasks/${encodeURIComponent(r.task_id)}`, { cluster: r.cluster === "default" ? "" : r.cluster })}>{r.task_id}</Link><SimBadge quality={r.simulated ? "simulated" : ""} /></span></td>
+              <td>{r.team ? r.team : <Unknown reason={t("unknown.not_reported")} />}</td>
               <td className="opt">{r.kind ? code("tasks.kind", r.kind) : <Unknown reason={t("unknown.not_reported")} />}</td>
               <td className="opt"><span className={`state ${r.state === "running" ? "live" : "dim"}`}><span aria-hidden="true">{r.state === "running" ? "● " : r.state === "finished" ? "✓ " : "? "}</span>{code("tasks.state", r.state)}</span></td>
               <td className="r"><EvidenceButton of={{ kind: "energy", scope: "task", id: r.task_id }}>{cell(r.energy_kwh, div, t("unknown.no_data"))}</EvidenceButton></td>
@@ -137,12 +137,13 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
         </tbody>
         <tfoot>
           {!complete && foot("~rest", <span className="dim">{t("tasks.other_pages")}</span>, sums.rest, "rest")}
-          {foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")} <span className="dim opt">{t("tasks.unattributed.note")}</span></span>, microjoules(head.unattributed.energy_uj), "unattributed", { "data-unattributed": head.unattributed.energy_uj ?? "" })}
+          {foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")}</span>, microjoules(head.unattributed.energy_uj), "unattributed", { "data-unattributed": head.unattributed.energy_uj ?? "" })}
           {foot("~sum", <strong>{t(head.unattributed.energy_uj === null && head.tasks.length > 0 ? "tasks.sum_tenant" : "tasks.sum")}</strong>, sums.total, "total", { "data-total": sums.total?.toString() ?? "" })}
         </tfoot>
       </table>
       <div className="foot-notes dim">
         {rows.some((r) => coverageIsLow(r.coverage)) && <p data-note="coverage">▲ {t("coverage.low", { c: lowSpan(rows), gap: duration(rows.reduce((s, r) => s + (known(r.gap_seconds) ?? 0), 0)) })}</p>}
+        <p>{t("tasks.unattributed.note")}</p>
         {filtered && <p>{t("tasks.filtered")}</p>}
       </div>
       {sums.mismatch && <div className="message bad">▲ {t("tasks.mismatch", { s: kwh(head.sum.energy_kwh, 6), r: kwh(kwhOf(sumMicrojoules(rows.map((r) => r.energy_uj ?? "0"))), 6) })}</div>}

@@ -7,11 +7,12 @@ import { unitText } from "./Notes";
 
 export function FactorLine({ factor }: { factor: Factor }): JSX.Element {
   const { t } = useWords();
-  const source = factor.configured && factor.source !== "" ? factor.source : t("badge.placeholder");
+  const value = `${factorText(factor.value)} ${unitText(factor.unit)}`;
+  if (!factor.configured) return <div className="line dim">{value} <PlaceholderBadge show /></div>;
+  const source = factor.source === "" ? t("unknown.not_stated") : factor.source;
   return (
     <div className="line dim">
-      {t("factor.line", { v: factorText(factor.value), unit: unitText(factor.unit), source: factor.year !== null && factor.year !== undefined && !source.includes(String(factor.year)) ? `${source} ${factor.year}` : source })}
-      {" "}<PlaceholderBadge show={!factor.configured} />
+      {t("factor.line", { v: value, source: factor.year !== null && factor.year !== undefined && !source.includes(String(factor.year)) ? `${source} ${factor.year}` : source })}
     </div>
   );
 }

@@ -109,7 +109,7 @@ export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow
 }
 
 function niceTicks(max: number): number[] {
-  const raw = max / 3;
+  const raw = max / 4;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? raw;
   const out: number[] = [];

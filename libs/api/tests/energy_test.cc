@@ -245,7 +245,7 @@ TEST_F(EnergyTest, MetricsReadZeroDifferenceAfterAnAudit) {
   const auto text = call("GET", "/metrics", token(Role::viewer)).body;
   EXPECT_THAT(
       text,
-      HasSubstr("tidewatt_ledger_conservation_difference_microjoules{check=\"devices_minus_nodes\"} 0\n"));
+      HasSubstr("tidewatt_ledger_conservation_difference_joules{check=\"devices_minus_nodes\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("tidewatt_beats_total{outcome=\"accepted\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("tidewatt_nodes{state=\"live\"} 1\n"));
 }

@@ -6,6 +6,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these on sound code inlined from libstdc++ and fmt (gcc bug 105329 and its kin).
   target_compile_options(tidewatt_warnings INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow
     -Wno-array-bounds)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++ 12's own algorithms call a function that it marks deprecated.
+  target_compile_options(tidewatt_warnings INTERFACE -Wno-deprecated-declarations)
 endif()
 if(TIDEWATT_SANITIZE)
   add_compile_options(-fsanitize=${TIDEWATT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -10,14 +10,14 @@ namespace {
 
 // The one process-wide object: a log that had to be passed everywhere would be in every signature.
 spdlog::logger& logger() {
-  static const auto kInstance = [] {
+  static const auto instance = [] {
     auto made =
         std::make_shared<spdlog::logger>("tidewatt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->flush_on(spdlog::level::warn);
     return made;
   }();
-  return *kInstance;
+  return *instance;
 }
 
 spdlog::level::level_enum to_spdlog(Level level) {

@@ -14,10 +14,18 @@ using std::chrono::hours;
 
 constexpr Milliseconds kHour{hours{1}};
 constexpr Milliseconds kLongestBridge{
-    hours{35 * 24}};  ///< longer than a month between two beats: no counter bridges that
-constexpr Milliseconds kRetireAfter{
-    hours{7 * 24}};  ///< a device that no beat named for so long is gone, not unknown
+    hours{366 * 24}};  ///< a year of rows by the hour is the most one beat may make
+/// A device that no beat named for so long is taken for removed: the node's seconds aren't partial for its
+/// sake any more.
+constexpr Milliseconds kRetireAfter{hours{7 * 24}};
+/// One beat's energy in one domain stays below this, so that sums of a beat fit 64 bits.
+constexpr std::int64_t kMostPerBeat = 9'000'000'000'000'000'000;
 constexpr double kLeastCovered = 0.9;
+
+std::optional<Milliwatts> plausible(std::optional<Watts> power) {
+  const auto exact = power ? quantise(*power) : std::nullopt;
+  return exact && *exact <= kMostDevicePower ? exact : std::nullopt;
+}
 
 /// Adds a stretch of time to the hours it lies in. What lies further back than a bridge may reach goes to its
 /// first hour: a clock from 1970 must not make half a million rows.
@@ -81,9 +89,10 @@ struct TaskWork {
 struct DomainWork {
   std::string domain;
   AccountDelta node;
-  bool known = false;     ///< some device is known in this beat
-  bool advanced = false;  ///< ... and newer than its cursor
-  bool bridged = false;   ///< some device's counter covers its whole interval
+  std::int64_t budget = kMostPerBeat;  ///< what this beat may still book here
+  bool known = false;                  ///< some device is known in this beat
+  bool advanced = false;               ///< ... and newer than its cursor
+  bool bridged = false;                ///< some device's counter covers its whole interval
   Milliseconds partial{0};
   Milliseconds least_counted{Milliseconds::max()};  ///< of devices with a gap
   std::vector<const DeviceCursor*> unknown;         ///< once known, not in this beat
@@ -179,7 +188,7 @@ class Booker {
   void device(const DeviceSample& sample) {
     auto holders = merge_holders(sample.holders);
     const bool booked = sample.quality != Quality::estimated;
-    std::optional<Milliwatts> power = sample.power ? quantise(*sample.power) : std::nullopt;
+    std::optional<Milliwatts> power = plausible(sample.power);
     if (sample.power && !power) note(Note::power_implausible);
     if (!booked && (sample.power || sample.energy_total)) note(Note::estimated_not_booked);
     add_to_curve(sample, power, holders);
@@ -188,7 +197,7 @@ class Booker {
     end.at = at_;
     end.power = booked ? power : std::nullopt;
     end.counter = booked && sample.energy_total ? quantise(*sample.energy_total) : std::nullopt;
-    end.limit = sample.power_limit ? quantise(*sample.power_limit) : std::nullopt;
+    end.limit = plausible(sample.power_limit);
     const bool known = end.power || end.counter;
 
     auto& domain = work(sample.domain);
@@ -231,10 +240,15 @@ class Booker {
     if (!end.limit) end.limit = cursor.limit;
     end.counter_comparable = !cursor.counter_distrusted && cursor.counter_boot == beat_.boot_id &&
                              cursor.uuid == sample.uuid && cursor.counter_epoch == sample.counter_epoch &&
-                             (!beat_.boot_id.empty() || !sample.counter_epoch.empty()) &&
                              dt <= kLongestBridge;
-    const auto result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
-    if (!result) return;
+    auto result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
+    if (result && result->energy.n > domain.budget) {
+      end.counter_comparable = false;
+      result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
+      note(Note::counter_implausible);
+    }
+    if (!result || result->energy.n > domain.budget) return;
+    domain.budget -= result->energy.n;
     if (result->counter_note) note(*result->counter_note);
     frozen_ = result->counter_note == Note::counter_frozen;
     if (result->gap > Milliseconds{0}) note(Note::gap);
@@ -346,14 +360,13 @@ class Booker {
 
   void add_to_curve(const DeviceSample& sample, std::optional<Milliwatts> power,
                     const std::vector<Holder>& holders) {
-    const auto exact = [](std::optional<Watts> w) { return w ? quantise(*w) : std::nullopt; };
     CurveSample point;
     point.domain = sample.domain;
     point.index = sample.index;
     point.power = power;
-    point.power_min = exact(sample.power_min);
-    point.power_max = exact(sample.power_max);
-    point.power_limit = exact(sample.power_limit);
+    point.power_min = plausible(sample.power_min);
+    point.power_max = plausible(sample.power_max);
+    point.power_limit = plausible(sample.power_limit);
     point.quality = sample.quality;
     point.holders = names_of(holders);
     point.health = sample.health;
@@ -444,7 +457,7 @@ class Booker {
   void retire() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
-      if (gone_[i] || at_ - cursor_.devices[i].listed_at > kRetireAfter) continue;
+      if (gone_[i] || at_ - cursor_.devices[i].listed_at > kLongestBridge) continue;
       if (kept != i) cursor_.devices[kept] = std::move(cursor_.devices[i]);
       ++kept;
     }
@@ -511,6 +524,7 @@ Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Rec
   }
   note_seen(booking.next, beat, time.at);
   if (time.clock_jump) booking.notes.push_back(Note::clock_jump);
+  booking.clock_offset = time.clock_offset;
   Booker(booking.next, beat, time.at, windows, rules).run(booking);
   return booking;
 }

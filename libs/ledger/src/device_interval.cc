@@ -10,9 +10,10 @@ using Int128 = WideMicrojoules::Int;
 /// Below this, a counter that stands still says nothing: its resolution may be a joule.
 constexpr Microjoules kLeastVisible{1'000'000};
 
-/// More than twice what the device may draw.
+/// More than twice what the device may draw; without a known limit, more than any device draws.
 bool implausible(Microjoules difference, std::optional<Milliwatts> limit, Milliseconds dt) {
-  return limit && limit->n > 0 && Int128{difference.n} > Int128{2} * limit->n * dt.count();
+  const Milliwatts most = limit && limit->n > 0 ? Milliwatts{2 * limit->n} : kMostDevicePower;
+  return Int128{difference.n} > Int128{most.n} * dt.count();
 }
 
 bool frozen(Microjoules difference, std::optional<Milliwatts> power, Milliseconds dt) {

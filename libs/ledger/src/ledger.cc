@@ -9,6 +9,9 @@ namespace {
 
 constexpr int kTries = 8;
 
+/// What one call may add to one account: 64 bits hold it with room.
+constexpr WideMicrojoules::Int kMostPerCall = 9'000'000'000'000'000'000;
+
 NodeInfo describe(const Beat& beat, const Receipt& receipt) {
   NodeInfo info;
   info.key = {beat.cluster, beat.node_id};
@@ -18,8 +21,6 @@ NodeInfo describe(const Beat& beat, const Receipt& receipt) {
   info.boot_id = beat.boot_id;
   info.labels = beat.labels;
   info.last_seen_at = receipt.at;
-  info.last_sample_at = beat.sampled_at ? beat.sampled_at : std::optional{receipt.at};
-  if (beat.sampled_at) info.clock_offset = *beat.sampled_at - receipt.at;
   info.simulated = std::any_of(beat.devices.begin(), beat.devices.end(),
                                [](const auto& d) { return d.quality == Quality::simulated; });
   info.cpu_util = beat.cpu_util;
@@ -53,12 +54,16 @@ struct Ledger::NodeWork {
   std::vector<BeatResult> results;
   std::vector<Note> notes;
   Accrual accrual;
+  const ReceivedBeat* newest = nullptr;  ///< of the accepted ones, by sample time
+  UtcTime newest_at{};
+  std::optional<Milliseconds> clock_offset;
   bool settled = false;  ///< results are final
 };
 
 void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
   work.results.assign(work.beats.size(), {});
   work.notes.clear();
+  work.newest = nullptr;
   work.accrual = {};
   work.accrual.node = work.node;
   auto read = store_.cursor(work.node);
@@ -71,6 +76,7 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
   NodeCursor cursor = std::move(read->cursor);
   std::map<AccountKey, AccountDelta> folded;
   bool changed = false;
+  WideMicrojoules::Int energy = 0;
   for (std::size_t i = 0; i < work.beats.size(); ++i) {
     const auto& received = *work.beats[i];
     auto booking = ledger::book(cursor, *received.beat, received.receipt, windows, rules_);
@@ -84,8 +90,21 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
       case Verdict::accepted:
         break;
     }
+    for (const auto& delta : booking.deltas)
+      if (delta.key.scope == Scope::node)
+        for (const auto& row : delta.hours) energy += row.measures.energy.n;
+    if (energy > kMostPerCall) {
+      for (; i < work.beats.size(); ++i)
+        work.results[i] = {BeatOutcome::retry, "more energy than one request can book; send smaller batches"};
+      break;
+    }
     changed = true;
     cursor = std::move(booking.next);
+    if (booking.curve && (work.newest == nullptr || booking.curve->at > work.newest_at)) {
+      work.newest = &received;
+      work.newest_at = booking.curve->at;
+      work.clock_offset = booking.clock_offset;
+    }
     for (auto& delta : booking.deltas) {
       auto [place, made] = folded.try_emplace(delta.key);
       if (made) {
@@ -103,6 +122,37 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
   if (!changed) work.settled = true;  // nothing to write
 }
 
+/// Liveness and booking are apart: whoever sends is alive. What is *shown* of a node comes from its newest
+/// accepted beat alone: a beat that was refused, sent again or late says nothing of now.
+std::optional<NodeInfo> Ledger::seen(const NodeWork& work) {
+  const auto& last = *work.beats.back();
+  const bool booked =
+      work.newest != nullptr && std::any_of(work.results.begin(), work.results.end(),
+                                            [](const auto& r) { return r.outcome == BeatOutcome::accepted; });
+  if (booked) {
+    const std::lock_guard lock(shown_mutex_);
+    auto [shown, first] = shown_.try_emplace(work.node, work.newest_at);
+    if (first || work.newest_at > shown->second) {
+      shown->second = work.newest_at;
+      auto info = describe(*work.newest->beat, work.newest->receipt);
+      info.last_sample_at = work.newest_at;
+      info.clock_offset = work.clock_offset;
+      return info;
+    }
+  }
+  auto known = store_.node(work.node);
+  if (known && *known) {
+    (*known)->last_seen_at = std::max((*known)->last_seen_at, last.receipt.at);
+    return **known;
+  }
+  const bool retry = std::any_of(work.results.begin(), work.results.end(),
+                                 [](const auto& r) { return r.outcome == BeatOutcome::retry; });
+  if (!retry) return std::nullopt;  // nothing of a node that was only ever refused
+  auto info = describe(*last.beat, last.receipt);
+  for (auto& device : info.devices) device.power.reset();
+  return info;
+}
+
 std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const TaskWindows& windows) {
   std::map<NodeKey, NodeWork> by_node;
   for (std::size_t i = 0; i < beats.size(); ++i) {
@@ -112,13 +162,6 @@ std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const 
     work.places.push_back(i);
     work.beats.push_back(&beats[i]);
   }
-
-  // Liveness first: a node whose booking fails is alive all the same.
-  std::vector<NodeInfo> seen;
-  seen.reserve(by_node.size());
-  for (const auto& [key, work] : by_node)
-    seen.push_back(describe(*work.beats.back()->beat, work.beats.back()->receipt));
-  (void)store_.note_seen(seen);
 
   std::vector<NodeWork*> open;
   for (auto& [key, work] : by_node) open.push_back(&work);
@@ -150,6 +193,11 @@ std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const 
   for (auto* work : open)
     work->results.assign(work->beats.size(),
                          {BeatOutcome::retry, "another server keeps booking this node; send again"});
+
+  std::vector<NodeInfo> alive;
+  for (const auto& [key, work] : by_node)
+    if (auto info = seen(work)) alive.push_back(std::move(*info));
+  (void)store_.note_seen(alive);
 
   std::vector<BeatResult> results(beats.size());
   for (auto& [key, work] : by_node) {

@@ -9,6 +9,13 @@ constexpr Milliseconds kClockTolerance{5 * 60 * 1000};
 constexpr std::size_t kMostBoots = 8;
 constexpr std::size_t kMostAgents = 16;
 
+/// A clock that was never set reads the seventies: that is no time, as if none were given.
+constexpr UtcTime kEarliest = std::chrono::sys_days{std::chrono::January / 1 / 2000};
+
+std::optional<UtcTime> sampled_at(const Beat& beat) {
+  return beat.sampled_at && *beat.sampled_at >= kEarliest ? beat.sampled_at : std::nullopt;
+}
+
 BootCursor* find_boot(NodeCursor& cursor, const std::string& boot_id) {
   const auto found = std::find_if(cursor.boots.begin(), cursor.boots.end(),
                                   [&](const auto& b) { return b.boot_id == boot_id; });
@@ -38,7 +45,8 @@ SampleTime continue_boot(BootCursor& boot, const Beat& beat, const std::optional
   const Milliseconds advance = *beat.monotonic - boot.monotonic;
   SampleTime time;
   time.at = boot.at + advance;
-  time.clock_jump = beat.sampled_at && std::chrono::abs(*beat.sampled_at - time.at) > kClockTolerance;
+  const auto wall = sampled_at(beat);
+  time.clock_jump = wall && std::chrono::abs(*wall - time.at) > kClockTolerance;
   if (!receipt) return time;
   const auto elapsed = between_receipts(boot, *receipt);
   // Both must say so: a spool with holes comes faster than it was sampled, and the server's own clock may be
@@ -49,6 +57,8 @@ SampleTime continue_boot(BootCursor& boot, const Beat& beat, const std::optional
                    std::to_string(elapsed->count() / 1000) + " s; check the node's clock";
     return time;
   }
+  const auto lateness = elapsed ? std::max(Milliseconds{0}, *elapsed - advance) : Milliseconds{0};
+  if (wall) time.clock_offset = *wall - receipt->at + lateness;
   // The anchor is the beat that came with the least delay: only against it can a future be told from a late
   // arrival.
   if (!elapsed || advance >= *elapsed || boot.server_run != receipt->server_run)
@@ -58,11 +68,13 @@ SampleTime continue_boot(BootCursor& boot, const Beat& beat, const std::optional
 
 SampleTime begin_boot(NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt) {
   SampleTime time;
-  if (!beat.sampled_at && !receipt) {
+  const auto wall = sampled_at(beat);
+  if (!wall && !receipt) {
     time.refused = "no time: neither sampled_at nor a receive time; give sampled_at";
     return time;
   }
-  time.at = beat.sampled_at ? *beat.sampled_at : receipt->at;
+  time.at = wall ? *wall : receipt->at;
+  if (wall && receipt) time.clock_offset = *wall - receipt->at;
   if (receipt && time.at > receipt->at + kClockTolerance) {
     time.refused = "from the future: sampled_at " + format_rfc3339(time.at) +
                    " is more than 5 min after receipt at " + format_rfc3339(receipt->at) +

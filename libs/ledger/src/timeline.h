@@ -13,6 +13,7 @@ namespace tidewatt::ledger {
 struct SampleTime {
   UtcTime at{};
   bool clock_jump = false;
+  std::optional<Milliseconds> clock_offset;
   std::string refused;  ///< not empty: why the beat has no usable time
 };
 

@@ -19,7 +19,7 @@ struct BeatBuilder {
     beat.agent_id = "a-" + beat.node_id;
     beat.seq = seq;
     beat.sampled_at = kStart + std::chrono::seconds{at_seconds};
-    beat.monotonic = Milliseconds{1'000'000 + at_seconds * 1000};
+    beat.monotonic = Milliseconds{1'000'000} + std::chrono::seconds{at_seconds};
   }
   BeatBuilder& gpu(int index, std::optional<double> watts, std::optional<double> counter = {},
                    std::vector<Holder> holders = {}) {

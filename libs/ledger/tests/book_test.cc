@@ -269,17 +269,69 @@ TEST(Book, BridgeOverAnHourIsMarkedAsSpread) {
             4U);  // three full hours and the last sample's
 }
 
-TEST(Book, ClockFromTheSeventiesDoesNotMakeRowsForEveryHourSince) {
+TEST(Book, TwentyYearsBetweenTwoBeatsDoNotMakeRowsForEveryHourSince) {
   Books books;
   auto first = BeatBuilder("n1", 1, 0).gpu(0, 300, 1000);
-  first.beat.sampled_at = UtcTime{};
+  first.beat.sampled_at = *parse_rfc3339("2001-01-01T00:00:00Z");
   books.take(first);
   auto second = BeatBuilder("n1", 2, 20).gpu(0, 300, 2000);
-  second.beat.monotonic = *first.beat.monotonic + hours{24 * 365 * 50};
+  second.beat.monotonic = *first.beat.monotonic + hours{24 * 365 * 20};
   books.take(second);
-  EXPECT_LE(books.accounts.begin()->second.hours.size(), 900U);
-  EXPECT_EQ(books.node("n1").gap, hours{24 * 365 * 50} - minutes{1});
+  EXPECT_LE(books.accounts.begin()->second.hours.size(), 9'000U);
+  EXPECT_EQ(books.node("n1").gap, hours{24 * 365 * 20} - minutes{1});
   EXPECT_EQ(books.node("n1").counter.n, 0);
+}
+
+TEST(Book, CounterBridgesFortyDaysToo) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 1000));
+  books.take(BeatBuilder("n1", 2, 40 * 86'400).gpu(0, 100, 345'601'000));
+  EXPECT_EQ(books.node("n1").counter.n, 345'600'000 * kJoule);
+  EXPECT_EQ(books.node("n1").gap, seconds{0});
+}
+
+TEST(Book, DeviceAwayForAMonthWhileItsNodeReportsIsBridgedWhenItReturns) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).gpu(1, 100, 1000));
+  for (int day = 1; day <= 30; ++day)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(day + 1), day * 86'400).gpu(0, 100));
+  books.take(BeatBuilder("n1", 40, 30 * 86'400 + 20).gpu(0, 100).gpu(1, 100, 1'000'000));
+  EXPECT_EQ(books.of(Scope::device, "n1/1").counter.n, 999'000 * kJoule);
+}
+
+TEST(Book, ClockThatWasNeverSetIsNoTime) {
+  Books books;
+  auto beat = BeatBuilder("n1", 1, 0).gpu(0, 100);
+  beat.beat.sampled_at = UtcTime{};
+  EXPECT_EQ(books.take(beat), Verdict::rejected);
+  EXPECT_EQ(books.take(beat.beat, at(seconds{0}, seconds{0})), Verdict::accepted);
+  auto next = BeatBuilder("n1", 2, 20).gpu(0, 100);
+  EXPECT_EQ(books.take(next.beat, at(seconds{20}, seconds{20})), Verdict::accepted);
+  EXPECT_EQ(books.node("n1").covered, seconds{20});
+}
+
+TEST(Book, SentinelInACounterWithoutLimitIsNotBelieved) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 100));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, 100, 4'294'967'295));
+  EXPECT_EQ(books.node("n1").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.notes.back(), Note::counter_implausible);
+}
+
+TEST(Book, SumsOfABeatNeverOverflow) {
+  Books books;
+  auto first = BeatBuilder("n1", 1, 0);
+  auto second = BeatBuilder("n1", 2, 200 * 86'400);
+  for (int i = 0; i < 4; ++i) {
+    first.gpu(i, 100, 0);
+    second.gpu(i, 100, 4e12);
+  }
+  books.take(first);
+  books.take(second);
+  std::int64_t devices = 0;
+  for (int i = 0; i < 4; ++i) devices += books.of(Scope::device, "n1/" + std::to_string(i)).energy.n;
+  EXPECT_EQ(books.node("n1").energy.n, devices);
+  EXPECT_EQ(books.node("n1").counter.n, 2 * 4'000'000'000'000 * kJoule);
 }
 
 // -- tasks

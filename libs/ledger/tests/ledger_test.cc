@@ -61,6 +61,28 @@ TEST_F(LedgerTest, FailedBookingIsAnsweredRetryAndTheNodeIsAliveAllTheSame) {
   EXPECT_EQ(energy("n1"), "18000000000");
 }
 
+TEST_F(LedgerTest, NodeIsShownByItsNewestAcceptedBeatAlone) {
+  const auto beats = minute("n1");
+  book({beats[0]});
+  book({BeatBuilder("n1", 9, 60).gpu(0, 200).beat});
+  book({beats[0]});                                   // sent again
+  book({BeatBuilder("n1", 5, 40).gpu(0, 900).beat});  // late
+  auto future = BeatBuilder("n1", 10, 4000).gpu(0, 7777).beat;
+  const ReceivedBeat received{&future, {kStart + std::chrono::seconds{80}, Milliseconds{1'080'000}, "r"}};
+  EXPECT_EQ(ledger.book({&received, 1}).at(0).outcome, BeatOutcome::rejected);
+  const auto node = *store->node({"default", "n1"});
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->devices.at(0).power, Watts{200});
+  EXPECT_EQ(node->last_sample_at, kStart + std::chrono::seconds{60});
+}
+
+TEST_F(LedgerTest, NodeThatWasOnlyEverRefusedDoesNotExist) {
+  auto future = BeatBuilder("ghost", 1, 4000).gpu(0, 200).beat;
+  const ReceivedBeat received{&future, {kStart, Milliseconds{0}, "r"}};
+  ledger.book({&received, 1});
+  EXPECT_FALSE(*store->node({"default", "ghost"}));
+}
+
 TEST_F(LedgerTest, UnreadableCursorIsRetryForThatNodesBeats) {
   faulty.cursor_fails = Error{ErrorCode::unavailable, "busy", ""};
   EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "retry"));

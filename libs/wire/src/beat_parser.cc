@@ -197,11 +197,17 @@ class BeatReader {
   void device(std::string_view list, dom::element item, std::string_view domain) {
     DeviceSample d;
     d.domain = domain;
+    d.index = -1;
     std::optional<bool> power_available;
     object(list, item,
            [&](std::string_view key, dom::element value) { device_field(d, power_available, key, value); });
     if (!refused_.empty()) return;
     if (d.domain.empty()) return refuse(list, "an entry has no domain");
+    // Old agents name no index: the place among the devices of its domain is it.
+    if (d.index < 0)
+      d.index = static_cast<int>(
+          std::count_if(beat_.devices.begin(), beat_.devices.end(),
+                        [&](const DeviceSample& other) { return other.domain == d.domain; }));
     // A value kept for display while the round missed is not a reading.
     if (power_available == false) d.power.reset();
     beat_.devices.push_back(std::move(d));

@@ -73,6 +73,16 @@ TEST(BeatJson, MinimalBeatOfAnOldAgentIsTaken) {
   EXPECT_EQ(beat->devices.at(0).power, Watts{100});
 }
 
+TEST(BeatJson, DevicesWithoutIndexAreNumberedByTheirPlaceInTheirDomain) {
+  const auto beat = parse_one(R"({"node_id":"old","gpu_stats":[{"power_watts":100},{"power_watts":200}],
+    "rails":[{"domain":"cpu_package"},{"domain":"dram"},{"domain":"cpu_package"}]})");
+  ASSERT_TRUE(beat);
+  EXPECT_EQ(beat->devices.at(1).index, 1);
+  EXPECT_EQ(beat->devices.at(2).index, 0);
+  EXPECT_EQ(beat->devices.at(3).index, 0);
+  EXPECT_EQ(beat->devices.at(4).index, 1);
+}
+
 TEST(BeatJson, PowerThatIsNoNonNegativeNumberIsUnknown) {
   for (const char* power : {"-5", "\"N/A\"", "\"412\"", "null", "true", "[]", "{}"}) {
     const auto beat =

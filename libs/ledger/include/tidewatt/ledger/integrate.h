@@ -15,6 +15,9 @@
 
 namespace tidewatt::ledger {
 
+/// No single device draws more: a power above is unknown, a counter that ran faster is not believed.
+inline constexpr Milliwatts kMostDevicePower{1'000'000'000};  // 1 MW
+
 struct Rules {
   Milliseconds max_gap{
       60'000};  ///< ENERGY_MAX_GAP_SECONDS: longer intervals count this much, the rest is gap
@@ -57,6 +60,8 @@ struct Booking {
   std::vector<AccountDelta> deltas;
   std::optional<CurvePoint> curve;
   std::vector<Note> notes;
+  std::optional<Milliseconds>
+      clock_offset;  ///< the agent's wall clock minus the server's, lateness taken out
 };
 
 /// Books one beat against the node's cursor.

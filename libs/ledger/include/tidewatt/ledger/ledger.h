@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,10 +47,13 @@ class Ledger {
  private:
   struct NodeWork;
   void prepare(NodeWork& work, const TaskWindows& windows);
+  std::optional<NodeInfo> seen(const NodeWork& work);
 
   Store& store_;
   Rules rules_;
   LedgerCounters counters_;
+  std::mutex shown_mutex_;
+  std::map<NodeKey, UtcTime> shown_;  ///< sample time of the beat that each node is shown by
 };
 
 /// Node == sum of tasks + unattributed and sum of devices == node, per cluster and domain, over all accounts.

@@ -138,8 +138,8 @@ Result<Json> group_answer(const EnergyOptions& options) {
   TW_TRY(auto answer,
          get_object(options, fmt::format("/api/v1/task-groups/{}/efficiency", encode_component(options.id))));
   TW_TRY(const auto tasks,
-         get_object(options, fmt::format("/api/v1/tasks?group_id={}&limit=1&{}", encode_component(options.id),
-                                         range_query(options))));
+         get_object(options, fmt::format("/api/v1/tasks?group_id={}&sort=coverage&limit=1000&{}",
+                                         encode_component(options.id), range_query(options))));
   const auto sum = field(tasks, "sum");
   answer["scope"] = "task_group";
   answer["id"] = options.id;
@@ -147,6 +147,15 @@ Result<Json> group_answer(const EnergyOptions& options) {
   for (const char* key : {"energy_kwh", "energy_uj"})
     answer[key] = sum.is_object() ? field(sum, key) : Json(nullptr);
   for (const char* key : {"from", "to"}) answer[key] = field(tasks, key);
+  // Tasks run side by side, so their seconds don't add up: the worst of them is told.
+  const auto rows = field(tasks, "tasks");
+  answer["lowest_coverage"] = rows.is_array() && !rows.empty() ? field(rows[0], "coverage") : Json(nullptr);
+  for (const char* key : {"gap_seconds", "partial_seconds"}) {
+    double most = 0;
+    for (const auto& task : rows)
+      if (const auto n = field(task, key); n.is_number()) most = std::max(most, n.get<double>());
+    answer[key] = most;
+  }
   return answer;
 }
 
@@ -154,6 +163,10 @@ void print_group(const Json& answer, const EnergyOptions& options) {
   fmt::print("task group {}  {} to {}\n", options.id, text(answer, "from"), text(answer, "to"));
   row("energy", number(field(answer, "energy_kwh"), "kWh"));
   row("exact", text(answer, "energy_uj") == "—" ? "—" : text(answer, "energy_uj") + " uJ");
+  const Json worst{{"coverage", field(answer, "lowest_coverage")},
+                   {"gap_seconds", field(answer, "gap_seconds")},
+                   {"partial_seconds", field(answer, "partial_seconds")}};
+  row("coverage", coverage(worst) + "  (the lowest of its tasks)");
   row("tasks", field(answer, "tasks").dump());
   row("tokens/J", number(field(answer, "tokens_per_joule"), "tokens/J"));
   if (!field(answer, "tokens_per_joule").is_number()) row("reason", text(answer, "reason"));

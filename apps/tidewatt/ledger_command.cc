@@ -192,7 +192,9 @@ int run_replay(const ReplayOptions& options) {
     if (trim(text).empty()) return {};
     const auto line = parser.parse_line(text);
     if (!line) {
-      replay.reject(number, line.error().to_string());
+      // What follows "no JSON" is the parser's lecture, the same for every line.
+      const auto reason = line.error().to_string();
+      replay.reject(number, reason.starts_with("no JSON:") ? "no JSON" : reason);
     } else {
       replay.take(*line, number, *rules);
     }

@@ -36,7 +36,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Every command has --help with an example. Docs: docs/README.md");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return std::string("tidewatt: ") + error.what() + " (see " + failed->get_name() + " --help)\n";
+    std::string command = failed->get_name();
+    for (auto parsed = failed->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
+      command += " " + parsed.front()->get_name();
+    return "tidewatt: " + std::string(error.what()) + " (see " + command + " --help)\n";
   });
 
   int exit_code = tidewatt::cli::kOk;

@@ -36,6 +36,7 @@ def one_line(text):
 def test_wrong_uses_name_what_is_wrong_and_exit_2(tidewatt, arguments, named):
     told = run(tidewatt, *arguments, stdin="")
     assert told.returncode == 2, told
+    assert "--help)" in told.stderr or "there are:" in told.stderr, told.stderr
     assert one_line(told.stderr) and named in told.stderr, told.stderr
     assert "/api/" not in told.stderr, told.stderr
 
@@ -45,10 +46,10 @@ def test_a_server_that_is_not_there_is_named_once(tidewatt):
     assert told.returncode == 1 and told.stderr.count("127.0.0.1:1") == 1 and "/api/" not in told.stderr, told.stderr
 
 
-def beat(node, second, tasks=(), unknown=False):
+def beat(node, second, tasks=(), second_card=None):
     cards = [{"index": 0, "source": "nvml", "power_watts": 360.0, "holders": [{"task_id": t} for t in tasks]}]
-    if unknown:
-        cards.append({"index": 1, "source": "nvml"})
+    if second_card:
+        cards.append({"index": 1, "source": "nvml", **second_card})
     return {"schema": "v1", "node_id": node, "sampled_at": f"2026-03-01T10:{second // 60:02d}:{second % 60:02d}Z", "gpu_stats": cards}
 
 
@@ -58,6 +59,8 @@ def filled(shared_server):
     for task, group in (("t1", "llm"), ("t2", "llm"), ("t3", "other")):
         client.post("/api/v1/tasks", {"task_id": task, "group_id": group, "kind": "inference", "started_at": "2026-03-01T09:59:00Z"})
     beats = [beat("n1", s, ["t1"]) for s in (0, 60)] + [beat("n2", s, ["t2"]) for s in (0, 30)] + [beat("n3", s, ["t3"]) for s in (0, 60)]
+    beats += [beat("n4", s, second_card={"power_watts": 100.0}) for s in (0, 60)]
+    beats += [beat("n4", s, second_card={"reason": "lost"}) for s in (120, 180)]
     assert client.post("/api/v1/heartbeats", beats).status == 200
     return shared_server
 
@@ -73,7 +76,17 @@ def test_a_groups_energy_is_its_tasks_sum(filled, tidewatt):
     answer = json.loads(told.stdout)
     assert answer["energy_uj"] == str(360 * 90 * 1_000_000) and answer["tasks"] == 2, answer
     words = energy(filled, tidewatt, "group", "llm", "--from", "2026-03-01T10:00:00Z")
-    assert words.returncode == 0 and "0.009 kWh" in words.stdout and "tokens/J" in words.stdout, words
+    assert words.returncode == 0 and "0.009 kWh" in words.stdout and "100%" in words.stdout and "tokens/J" in words.stdout, words
+
+
+def test_coverage_is_whole_only_when_no_part_was_unknown(filled, tidewatt):
+    whole = energy(filled, tidewatt, "node", "n1", "--from", "2026-03-01T10:00:00Z")
+    assert " 100%" in whole.stdout, whole
+    partly = energy(filled, tidewatt, "node", "n4", "--from", "2026-03-01T10:00:00Z")
+    assert partly.returncode == 0 and " 99.9%" in partly.stdout, partly
+    client = Client(filled.port, filled.ops_token)
+    rows = client.get_json("/api/v1/nodes?from=2026-03-01T10:00:00Z")["nodes"]
+    assert {row["node_id"]: row["partial_seconds"] > 0 for row in rows} == {"n1": False, "n2": False, "n3": False, "n4": True}, rows
 
 
 def test_to_is_now_unless_it_is_said(filled, tidewatt):
@@ -104,7 +117,7 @@ def test_replayed_beats_fail_only_when_none_is_accepted(tidewatt, tmp_path):
     bad = run(tidewatt, "ledger", "replay", str(path), "--json")
     assert bad.returncode == 1 and json.loads(bad.stdout)["beats"]["rejected"] == 2, bad
     table = run(tidewatt, "ledger", "replay", str(path))
-    assert table.returncode == 1 and f"{path}:1: " in table.stderr and f"{path}:2: " in table.stderr, table
+    assert table.returncode == 1 and f"{path}:1: no JSON\n" in table.stderr and f"{path}:2: " in table.stderr, table
     path.write_text("nonsense\n" + json.dumps(beat("n1", 0)) + "\n")
     assert run(tidewatt, "ledger", "replay", str(path), "--json").returncode == 0
 

@@ -2,6 +2,8 @@
 // behind.
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -11,6 +13,9 @@ namespace tidewatt::cli {
 inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
+
+/// Ends parsing as a wrong use of `option` does: one line on stderr, exit 2.
+[[noreturn]] void usage_error(const std::string& option, const std::string& what);
 
 void add_ledger_command(CLI::App& app, int& exit_code);
 void add_power_command(CLI::App& app, int& exit_code);

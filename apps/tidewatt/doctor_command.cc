@@ -94,18 +94,20 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
                         "on the node: tidewatt power detect"});
 }
 
-void check_agent(std::vector<Finding>& findings) {
+void check_agent(const ServerAccess& server, const std::string& url, std::vector<Finding>& findings) {
   ServerAccess agent;
-  agent.url = "http://127.0.0.1:7311";
+  agent.url = url;
+  agent.ca_file = server.ca_file;
+  agent.anonymous = true;  // its health is open, and our token is none of its business
   const auto health = get_any(agent, "/healthz");
   if (!health) {
-    findings.push_back({Health::warning, "agent", "no agent answers on 127.0.0.1:7311",
+    findings.push_back({Health::warning, "agent", "no agent answers on " + url,
                         "if this machine is a node: tidewatt-agent --server URL --token-file FILE"});
   } else if (health->status != 200) {
     findings.push_back({Health::failed, "agent", fmt::format("unhealthy: {}", health->body.substr(0, 120)),
                         "tidewatt power detect"});
   } else {
-    findings.push_back({Health::ok, "agent", "healthy on 127.0.0.1:7311", ""});
+    findings.push_back({Health::ok, "agent", "healthy on " + url, ""});
   }
 }
 
@@ -142,6 +144,7 @@ int print(const std::vector<Finding>& findings, bool json) {
 
 struct DoctorOptions {
   ServerAccess access;
+  std::string agent = "http://127.0.0.1:7311";
   bool json = false;
 };
 
@@ -151,12 +154,15 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("doctor", "Check an installation and say what to do");
   const auto options = std::make_shared<DoctorOptions>();
   options->access.add_options(*command);
+  command->add_option("--agent", options->agent, "URL of this machine's agent")
+      ->capture_default_str()
+      ->check(url_problem);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: tidewatt doctor --server https://tidewatt.example:7310 --token-file ops.token");
   command->callback([options, &exit_code] {
     std::vector<Finding> findings;
     check_server(options->access, findings);
-    check_agent(findings);
+    check_agent(options->access, options->agent, findings);
     check_sources(findings);
     exit_code = print(findings, options->json);
   });

@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -64,6 +65,10 @@ Result<std::string> read_all(const std::string& path) {
     if (bytes.size() > kMostBytes) return fail(ErrorCode::invalid_input, path + ": larger than 64 MiB");
   }
   return bytes;
+}
+
+void usage_error(const std::string& option, const std::string& what) {
+  throw CLI::ValidationError(option, what);
 }
 
 int report(std::string_view command, const Error& error) {

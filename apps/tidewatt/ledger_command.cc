@@ -142,7 +142,7 @@ std::string percent(const Account& a) {
   return fmt::format("{:.1f}%", static_cast<double>(a.totals.covered.count() * 1000 / whole.count()) / 10);
 }
 
-void print_table(const Replay& replay) {
+void print_table(const Replay& replay, const std::string& file) {
   fmt::print("{:<7} {:<28} {:<12} {:>16} {:>9} {:>12} {:>10}  {}\n", "scope", "id", "domain", "energy Wh",
              "coverage", "gap s", "samples", "attribution");
   for (const auto& [key, a] : replay.accounts) {
@@ -156,7 +156,7 @@ void print_table(const Replay& replay) {
   fmt::print("beats: {} accepted, {} duplicate, {} rejected\n", replay.accepted, replay.duplicate,
              replay.rejected);
   for (const auto& problem : replay.problems)
-    fmt::print(stderr, "line {}: {}\n", problem.line, problem.reason);
+    fmt::print(stderr, "{}:{}: {}\n", file, problem.line, problem.reason);
 }
 
 struct ReplayOptions {
@@ -184,14 +184,17 @@ Result<ledger::Rules> rules_of(const ReplayOptions& options) {
 
 int run_replay(const ReplayOptions& options) {
   const auto rules = rules_of(options);
-  if (!rules) return report("ledger replay", rules.error());
+  if (!rules)
+    usage_error(options.max_gap_seconds ? "--max-gap" : "ENERGY_MAX_GAP_SECONDS", rules.error().to_string());
   Replay replay;
   wire::BeatParser parser;
   const auto done = for_each_line(options.file, [&](std::string_view text, std::size_t number) -> Status {
     if (trim(text).empty()) return {};
     const auto line = parser.parse_line(text);
     if (!line) {
-      replay.reject(number, line.error().to_string());
+      // What follows "no JSON" is the parser's lecture, the same for every line.
+      const auto reason = line.error().to_string();
+      replay.reject(number, reason.starts_with("no JSON:") ? "no JSON" : reason);
     } else {
       replay.take(*line, number, *rules);
     }
@@ -201,8 +204,13 @@ int run_replay(const ReplayOptions& options) {
   if (options.json) {
     print_json(replay);
   } else {
-    print_table(replay);
+    print_table(replay, options.file);
   }
+  if (replay.accepted == 0 && replay.rejected > 0)
+    return report("ledger replay",
+                  {ErrorCode::invalid_input,
+                   fmt::format("{}: no beat was accepted, {} rejected", options.file, replay.rejected),
+                   "one beat a line, as JSON"});
   return kOk;
 }
 

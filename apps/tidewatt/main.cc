@@ -1,9 +1,33 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "command.h"
 #include "server_command.h"
+
+namespace {
+
+/// The first word that names no command where one is due: "tidewatt: "frob" is no command (...)".
+std::string unknown_command(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+    if (commands.empty()) return {};
+    const CLI::App* next = nullptr;
+    for (const auto* command : commands)
+      if (command->check_name(argv[i])) next = command;
+    if (next == nullptr) {
+      std::string known;
+      for (const auto* command : commands) known += (known.empty() ? "" : ", ") + command->get_name();
+      return at->get_name() + ": \"" + argv[i] + "\" is no command (there are: " + known + ")";
+    }
+    at = next;
+  }
+  return {};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"tidewatt: honest energy and carbon accounts for compute clusters"};
@@ -12,7 +36,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Every command has --help with an example. Docs: docs/README.md");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return std::string("tidewatt: ") + error.what() + " (see " + failed->get_name() + " --help)\n";
+    std::string command = failed->get_name();
+    for (auto parsed = failed->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
+      command += " " + parsed.front()->get_name();
+    return "tidewatt: " + std::string(error.what()) + " (see " + command + " --help)\n";
   });
 
   int exit_code = tidewatt::cli::kOk;
@@ -22,6 +49,10 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_power_command(app, exit_code);
   tidewatt::cli::add_ledger_command(app, exit_code);
   tidewatt::cli::add_doctor_command(app, exit_code);
+  if (const auto unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+    std::fprintf(stderr, "%s\n", unknown.c_str());
+    return tidewatt::cli::kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

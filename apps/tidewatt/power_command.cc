@@ -1,7 +1,10 @@
 // tidewatt power parse|detect: what a vendor tool printed, and what this machine can measure.
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -84,7 +87,13 @@ void add_power_command(CLI::App& app, int& exit_code) {
 
   auto* parse_command = group->add_subcommand("parse", "Parse a vendor tool's output");
   const auto options = std::make_shared<ParseOptions>();
-  parse_command->add_option("--tool", options->tool, "The tool, e.g. nvidia-smi")->required();
+  parse_command->add_option("--tool", options->tool, "The tool, e.g. nvidia-smi")
+      ->required()
+      ->check([](const std::string& tool) -> std::string {
+        const auto known = metering::known_tools();
+        if (std::find(known.begin(), known.end(), tool) != known.end()) return {};
+        return fmt::format("unknown tool \"{}\" (known: {})", tool, fmt::join(known, ", "));
+      });
   parse_command->add_option("--command", options->command, "The command line that printed it");
   parse_command->add_option("FILE", options->file, "Its output; - reads standard input")->required();
   parse_command->add_flag("--json", options->json, "Print JSON");

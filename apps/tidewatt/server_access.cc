@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "command.h"
 #include "input.h"
 #include "tidewatt/units/text.h"
 
@@ -19,24 +22,71 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string{} : std::string{value};
 }
 
+/// Where a server, and a demo, of this user keep the operator's token unless told otherwise.
+std::vector<std::string> default_token_files() {
+  return {default_data_folder() + "/ops.token", default_data_folder() + "/demo/ops.token"};
+}
+
+std::string token_hint(const ServerAccess& access) {
+  if (!access.token_file.empty()) return fmt::format("tried the token of {}", access.token_file);
+  if (!environment("TIDEWATT_TOKEN").empty()) return "tried the token in TIDEWATT_TOKEN";
+  return fmt::format("tried {}; give --token-file, or set TIDEWATT_TOKEN",
+                     fmt::join(default_token_files(), " and "));
+}
+
+/// The tokens to try, in order; none is also a way to ask.
+Result<std::vector<std::string>> tokens_of(const ServerAccess& access) {
+  if (access.anonymous) return std::vector<std::string>{std::string{}};
+  if (!access.token_file.empty()) {
+    TW_TRY(const auto text, read_all(access.token_file));
+    return std::vector<std::string>{std::string(trim(text))};
+  }
+  if (auto token = environment("TIDEWATT_TOKEN"); !token.empty()) return std::vector<std::string>{token};
+  std::vector<std::string> tokens;
+  for (const auto& file : default_token_files())
+    if (const auto text = read_all(file)) tokens.emplace_back(trim(*text));
+  if (tokens.empty()) tokens.emplace_back();
+  return tokens;
+}
+
+/// "GET http://host:1/path: can't connect" says the URL well enough, but the path isn't the reader's.
+Error unreachable(const Error& error, const std::string& base, const std::string& path_and_query) {
+  const auto request = fmt::format("GET {}{}: ", base, path_and_query.substr(0, path_and_query.find('?')));
+  Error told = error;
+  if (told.message.starts_with(request)) told.message.erase(0, request.size());
+  told = told.with_context(base);
+  if (error.code == ErrorCode::unavailable)
+    told.hint = "is the server running? start one with: tidewatt server";
+  return told;
+}
+
 /// The server's words: the problem's detail, or the status alone.
-Error as_error(const net::Response& answer, const std::string& url) {
+Error as_error(const net::Response& answer, const ServerAccess& access) {
   const auto body = nlohmann::json::parse(answer.body, nullptr, false);
   std::string detail = fmt::format("the server answered {}", answer.status);
   if (body.is_object() && body.contains("detail") && body["detail"].is_string())
     detail = body["detail"].get<std::string>();
-  if (answer.status == 401)
-    return {ErrorCode::permission_denied, detail, "give --token-file, or set TIDEWATT_TOKEN"};
-  if (answer.status == 404) return {ErrorCode::not_found, detail, ""};
-  return {ErrorCode::invalid_input, fmt::format("{}: {}", url, detail), ""};
+  if (answer.status == 401) return {ErrorCode::permission_denied, detail, token_hint(access)};
+  if (answer.status == 404) {
+    // The server's hint is for programs: it names its own paths.
+    if (const auto hint = detail.rfind(" (");
+        hint != std::string::npos && detail.find("/api/", hint) != std::string::npos)
+      detail.resize(hint);
+    return {ErrorCode::not_found, detail,
+            "the pages list what there is; --cluster names a cluster other than default"};
+  }
+  return {ErrorCode::invalid_input, fmt::format("{}: {}", access.url, detail), ""};
 }
 
 }  // namespace
 
 void ServerAccess::add_options(CLI::App& command) {
-  command.add_option("--server", url, "URL of the server")->envname("TIDEWATT_SERVER")->capture_default_str();
+  command.add_option("--server", url, "URL of the server")
+      ->envname("TIDEWATT_SERVER")
+      ->capture_default_str()
+      ->check(url_problem);
   command.add_option("--token-file", token_file,
-                     "File with a token (default: TIDEWATT_TOKEN, else the local server's own)");
+                     "File with a token (default: TIDEWATT_TOKEN, else a local server's or demo's own)");
   command.add_option("--ca-file", ca_file, "PEM file with a certificate to trust besides the system's");
 }
 
@@ -44,18 +94,6 @@ std::string default_data_folder() {
   if (auto folder = environment("XDG_DATA_HOME"); !folder.empty()) return folder + "/tidewatt";
   if (auto home = environment("HOME"); !home.empty()) return home + "/.local/share/tidewatt";
   return "./tidewatt-data";
-}
-
-Result<std::string> find_token(const ServerAccess& access) {
-  if (access.token_file.empty())
-    if (auto token = environment("TIDEWATT_TOKEN"); !token.empty()) return token;
-  const bool given = !access.token_file.empty();
-  const auto text = read_all(given ? access.token_file : default_data_folder() + "/ops.token");
-  if (!text) {
-    if (!given) return std::string{};
-    return tl::unexpected(text.error());
-  }
-  return std::string(trim(*text));
 }
 
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {
@@ -67,21 +105,24 @@ Result<net::Response> get_any(const ServerAccess& access, const std::string& pat
   auto base = access.url;
   while (base.ends_with('/')) base.pop_back();
   request.url = base + path_and_query;
-  TW_TRY(const auto token, find_token(access));
-  if (!token.empty()) request.headers["authorization"] = "Bearer " + token;
-  auto answer = client->send(request);
-  if (!answer) {
-    auto error = answer.error().with_context(base);
-    if (error.hint.empty()) error.hint = "is the server running? start one with: tidewatt server";
-    return tl::unexpected(std::move(error));
+  TW_TRY(const auto tokens, tokens_of(access));
+  for (std::size_t i = 0;; ++i) {
+    if (!tokens[i].empty()) request.headers["authorization"] = "Bearer " + tokens[i];
+    auto answer = client->send(request);
+    if (!answer) return tl::unexpected(unreachable(answer.error(), base, path_and_query));
+    if (answer->status != 401 || i + 1 == tokens.size()) return answer;
   }
-  return answer;
 }
 
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query) {
   TW_TRY(auto answer, get_any(access, path_and_query));
-  if (answer.status != 200) return tl::unexpected(as_error(answer, access.url));
+  if (answer.status != 200) return tl::unexpected(as_error(answer, access));
   return std::move(answer.body);
+}
+
+std::string url_problem(const std::string& url) {
+  if (url.starts_with("http://") || url.starts_with("https://")) return {};
+  return fmt::format("\"{}\" is no URL of a server: give one like http://127.0.0.1:7310", url);
 }
 
 std::string encode_component(std::string_view text) {

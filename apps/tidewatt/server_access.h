@@ -15,8 +15,10 @@ namespace tidewatt::cli {
 
 struct ServerAccess {
   std::string url = "http://127.0.0.1:7310";
-  std::string token_file;  ///< empty: TIDEWATT_TOKEN, else the file that a server on this machine wrote
+  std::string
+      token_file;  ///< empty: TIDEWATT_TOKEN, else the files that a server and a demo of this user wrote
   std::string ca_file;
+  bool anonymous = false;  ///< no token is sent
 
   /// Adds --server, --token-file and --ca-file.
   void add_options(CLI::App& command);
@@ -29,8 +31,8 @@ Result<std::string> get(const ServerAccess& access, const std::string& path_and_
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
 /// Where a server of this user keeps its data unless told otherwise.
 std::string default_data_folder();
-/// The token as configured; empty when there is none.
-Result<std::string> find_token(const ServerAccess& access);
+/// Why this is no URL of a server; empty when it is one.
+std::string url_problem(const std::string& url);
 /// Percent-encodes one path segment or query value.
 std::string encode_component(std::string_view text);
 

@@ -39,11 +39,11 @@ int run_server(const ServerOptions& options) {
     for (const auto& warning : loaded.arguments.api.factor.warnings) fmt::print("warning: {}\n", warning);
     return kOk;
   }
-  for (const auto& warning : loaded.arguments.api.factor.warnings) log::warning(warning);
   loaded.arguments.agent_token_copy = options.agent_token_copy;
   block_stop_signals();
   auto runtime = ServerRuntime::start(loaded.arguments, *files);
   if (!runtime) return report("server", runtime.error());
+  for (const auto& warning : loaded.arguments.api.factor.warnings) log::warning(warning);
   const auto& folder = loaded.arguments.data_folder;
   fmt::print("Tidewatt {} serves on {}\n", loaded.arguments.api.version, (*runtime)->url());
   fmt::print("  sign in (once, within 15 minutes): {}\n", (*runtime)->login_link("/"));

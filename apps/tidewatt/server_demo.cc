@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +28,9 @@
 
 namespace tidewatt::cli {
 namespace {
+
+using metering::ReplayLog;
+using metering::ReplaySample;
 
 constexpr Milliseconds kHour{3'600'000};
 constexpr Milliseconds kHistory = 26 * kHour;
@@ -98,7 +102,7 @@ std::optional<UtcTime> last_sample(Feeder& feeder) {
   return last;
 }
 
-void feed_simulation(Feeder& feeder, const Stop& stop, const Clock& clock, int nodes) {
+void feed_simulation(Feeder& feeder, const Stop& stop, const Clock& clock, int nodes, bool once) {
   const auto now = clock.utc_now();
   const UtcTime whole{std::chrono::floor<std::chrono::seconds>(now)};
   UtcTime at = whole - kHistory;
@@ -118,9 +122,10 @@ void feed_simulation(Feeder& feeder, const Stop& stop, const Clock& clock, int n
     at += at < whole - kFineHistory ? kCoarseBeat : kBeat;
   }
   if (!flush()) return;
-  fmt::print("demo: {} beats of history are booked, {} simulated nodes go on live\n",
-             feeder.counts().accepted, nodes);
+  fmt::print("demo: {} beats of history are booked, {} simulated node{} {}\n", feeder.counts().accepted,
+             nodes, nodes == 1 ? "" : "s", once ? "stop here" : "go on live");
   std::fflush(stdout);
+  if (once) return;
   for (;;) {
     if (stop.wait(std::max(Milliseconds{0}, at - clock.utc_now()))) return;
     batch = cluster.beats(at);
@@ -147,32 +152,41 @@ struct Placement {
   [[nodiscard]] UtcTime at(UtcTime log_time) const { return first + (log_time - log_begin); }
 };
 
-Beat replayed_beat(const MeterSample& sample, const Placement& placement, int run, std::uint64_t seq) {
+std::string replayed_node(int run, const std::string& node) { return fmt::format("replay-{}-{}", run, node); }
+
+/// A beat without devices yet.
+Beat replayed_beat(const ReplaySample& sample, const Placement& placement, int run, std::uint64_t seq) {
   Beat beat;
-  beat.node_id = fmt::format("replay-{}-{}", run, sample.node);
+  beat.node_id = replayed_node(run, sample.node);
   // No boot and no monotonic time: faster than real time, they would look like a clock gone wrong.
   beat.agent_id = fmt::format("replay-{}", run);
   beat.agent_version = "replay";
   beat.seq = seq;
   beat.sampled_at = placement.at(sample.at);
   beat.labels = {{"source", "replay"}};
-  DeviceSample device;
-  device.domain = kDomainPlatform;
-  device.power = sample.power;
-  device.source = "replay";
-  if (!sample.power) device.reason = "the meter gave no usable value";
-  beat.devices.push_back(std::move(device));
   return beat;
 }
 
-std::string sum_of(Feeder& feeder, const std::vector<std::string>& nodes) {
+DeviceSample replayed_device(const ReplaySample& sample) {
+  DeviceSample device;
+  device.domain = sample.domain;
+  device.index = sample.index;
+  device.uuid = sample.uuid;
+  device.power = sample.watts;
+  device.source = "replay";
+  return device;
+}
+
+std::string sum_of(Feeder& feeder, const std::set<std::string>& names, const std::string& domain) {
+  const std::vector<std::string> nodes{names.begin(), names.end()};
   WideMicrojoules sum;
   // In pieces: a query's length is bounded.
   for (std::size_t begin = 0; begin < nodes.size(); begin += 50) {
     std::string ids;
     for (std::size_t i = begin; i < std::min(begin + 50, nodes.size()); ++i)
       ids += (ids.empty() ? "" : ",") + encode_component(nodes[i]);
-    const auto text = feeder.get("/api/v1/energy/accounts?scope=node&domain=platform&ids=" + ids);
+    const auto text = feeder.get(
+        fmt::format("/api/v1/energy/accounts?scope=node&domain={}&ids={}", encode_component(domain), ids));
     if (!text) return "unknown: " + text.error().to_string();
     const auto body = nlohmann::json::parse(*text, nullptr, false);
     if (!body.contains("sum") || !body["sum"].is_object()) continue;
@@ -182,41 +196,67 @@ std::string sum_of(Feeder& feeder, const std::vector<std::string>& nodes) {
   return sum.to_string();
 }
 
-/// @return whether the ledger holds the exact sum
-bool feed_replay(Feeder& feeder, const Stop& stop, const Clock& clock, const MeterLog& log, double speed,
+/// Domain by domain, the one that is the total first. @return whether the ledger holds the exact sums
+bool compare_sums(Feeder& feeder, const ReplayLog& log, int run, Milliseconds max_gap) {
+  std::map<std::string, WideMicrojoules> exact;
+  std::map<std::string, std::set<std::string>> nodes;
+  for (const auto& energy : metering::expected_energy(log, max_gap)) {
+    exact[energy.domain] += energy.energy;
+    nodes[energy.domain].insert(replayed_node(run, energy.node));
+  }
+  bool equal = true;
+  const auto line = [&](const std::string& domain, std::string_view prefix) {
+    const std::string wanted = exact.at(domain).to_string();
+    const std::string booked = sum_of(feeder, nodes.at(domain), domain);
+    fmt::print("{}exact sum {} uJ, ledger {} uJ: {}\n", prefix, wanted, booked,
+               wanted == booked ? "equal" : "DIFFERENT");
+    equal = equal && wanted == booked;
+  };
+  const std::string domain_platform{kDomainPlatform};
+  const std::string first = exact.contains(domain_platform) ? domain_platform : exact.begin()->first;
+  line(first, exact.size() == 1 ? "" : first + ": ");
+  for (const auto& [domain, energy] : exact)
+    if (domain != first) line(domain, domain + ": ");
+  return equal;
+}
+
+/// @return whether the ledger holds the exact sums
+bool feed_replay(Feeder& feeder, const Stop& stop, const Clock& clock, const MeterLog& meter, double speed,
                  Milliseconds max_gap) {
+  const auto& samples = meter.log.samples;
   const int run = free_replay_number(feeder);
-  const auto begin = log.samples.front().at;
-  const auto length = log.samples.back().at - begin;
+  const auto begin = samples.front().at;
+  const auto length = samples.back().at - begin;
   const Milliseconds playing{static_cast<std::int64_t>(static_cast<double>(length.count()) / speed)};
   const auto started = clock.mono_now();
   const Placement placement{begin, clock.utc_now() + playing - length};
   std::map<std::string, std::uint64_t> seqs;
   std::size_t next = 0;
-  while (next < log.samples.size()) {
+  while (next < samples.size()) {
     const auto played = static_cast<double>((clock.mono_now() - started).count()) * speed;
     std::vector<Beat> due;
-    while (next < log.samples.size() &&
-           static_cast<double>((log.samples[next].at - begin).count()) <= played) {
-      const auto& sample = log.samples[next++];
-      due.push_back(replayed_beat(sample, placement, run, ++seqs[sample.node]));
+    while (next < samples.size() && static_cast<double>((samples[next].at - begin).count()) <= played) {
+      // What a node's meters read at one time is one beat.
+      const auto& head = samples[next];
+      Beat beat = replayed_beat(head, placement, run, ++seqs[head.node]);
+      for (; next < samples.size() && samples[next].at == head.at && samples[next].node == head.node; ++next)
+        beat.devices.push_back(replayed_device(samples[next]));
+      due.push_back(std::move(beat));
     }
-    if (!feeder.post(due) || (next < log.samples.size() && stop.wait(kReplayTurn))) {
-      fmt::print("replay: stopped after {} of {} samples\n", next, log.samples.size());
+    if (!feeder.post(due) || (next < samples.size() && stop.wait(kReplayTurn))) {
+      fmt::print("replay: stopped after {} of {} samples\n", next, samples.size());
       return false;
     }
   }
-  std::vector<std::string> nodes;
-  for (const auto& [node, seq] : seqs) nodes.push_back(fmt::format("replay-{}-{}", run, node));
-  const std::string exact = exact_energy(log, max_gap).to_string();
-  const std::string booked = sum_of(feeder, nodes);
   const auto& counts = feeder.counts();
-  fmt::print("replay: {} samples of {} nodes, {} accepted, {} duplicate, {} rejected{}\n", log.samples.size(),
-             nodes.size(), counts.accepted, counts.duplicate, counts.rejected,
+  fmt::print("replay: {} samples of {} nodes in {} beats: {} accepted, {} duplicate, {} rejected{}\n",
+             samples.size(), seqs.size(), counts.accepted + counts.duplicate + counts.rejected,
+             counts.accepted, counts.duplicate, counts.rejected,
              counts.last_reason.empty() ? "" : " (" + counts.last_reason + ")");
-  fmt::print("exact sum {} uJ, ledger {} uJ: {}\n", exact, booked, exact == booked ? "equal" : "DIFFERENT");
+  fmt::print("{}\n", rows_in_words(meter));
+  const bool equal = compare_sums(feeder, meter.log, run, max_gap);
   std::fflush(stdout);
-  return exact == booked;
+  return equal;
 }
 
 Result<MeterLog> read_meter_log(const std::string& path) {
@@ -224,9 +264,7 @@ Result<MeterLog> read_meter_log(const std::string& path) {
   if (text.size() > 2 && text[0] == '\x1f' && text[1] == '\x8b') {
     TW_TRY(text, net::gunzip(text, kLargestLog, kLargestRatio));
   }
-  auto log = parse_meter_log(text);
-  if (!log) return tl::unexpected(log.error().with_context(path));
-  return log;
+  return parse_meter_log(text, path);
 }
 
 int run_demo(const DemoOptions& options) {
@@ -251,10 +289,10 @@ int run_demo(const DemoOptions& options) {
   block_stop_signals();
   auto runtime = ServerRuntime::start(arguments, *files);
   if (!runtime) return report("demo", runtime.error());
-  const std::string what =
-      log ? fmt::format("{} played at {} times its speed (measured, source replay)", options.replay_file,
-                        options.speed)
-          : fmt::format("{} SIMULATED nodes: nothing here is real energy", options.nodes);
+  const std::string what = log ? fmt::format("{} played at {} times its speed (measured, source replay)",
+                                             options.replay_file, options.speed)
+                               : fmt::format("{} SIMULATED node{}: nothing here is real energy",
+                                             options.nodes, options.nodes == 1 ? "" : "s");
   fmt::print("Tidewatt demo on {}: {}\n", (*runtime)->url(), what);
   fmt::print("  sign in (once, within 15 minutes): {}\n", (*runtime)->login_link("/"));
   fmt::print("  tokens: {0}/ops.token and {0}/agent.token   stop: Ctrl-C\n", arguments.data_folder);
@@ -269,7 +307,7 @@ int run_demo(const DemoOptions& options) {
     if (log)
       equal = feed_replay(feeder, stop, (*runtime)->clock(), *log, options.speed, arguments.api.max_gap);
     else
-      feed_simulation(feeder, stop, (*runtime)->clock(), options.nodes);
+      feed_simulation(feeder, stop, (*runtime)->clock(), options.nodes, options.once);
     done = true;
   }};
   while (!wait_for_stop(Milliseconds{200}))
@@ -292,14 +330,20 @@ void add_demo_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   command
-      ->add_option("--replay", options->replay_file,
-                   "Play this meter log instead: CSV with a time and a watts column, may be gzip")
+      ->add_option(
+          "--replay", options->replay_file,
+          "Play this log instead; may be gzip. CSV with a header: t_ms|t|time|timestamp|at (ms since 1970 or "
+          "RFC 3339, UTC), watts|power_watts, and where there node|node_id and meter (ac = the whole "
+          "machine, the total; any other is a domain of its own name, in no total). Or nvidia-smi's CSV, or "
+          "beats as JSON lines")
       ->type_name("FILE");
   command->add_option("--speed", options->speed, "How fast the log is played")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1e6));
-  command->add_flag("--once", options->once,
-                    "End when the log is played; exit 1 if the ledger's sum isn't exact");
+  command->add_flag(
+      "--once", options->once,
+      "End when the history is booked; with --replay when the log is played, exit 1 if the ledger's "
+      "sum isn't exact");
   command->footer("Example: tidewatt demo --nodes 8     tidewatt demo --replay meter.csv.gz --speed 60");
   command->callback([options, &exit_code] { exit_code = run_demo(*options); });
 }

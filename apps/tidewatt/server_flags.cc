@@ -7,9 +7,11 @@
 namespace tidewatt::cli {
 
 void ServerFlags::add_to(CLI::App& command) {
-  command.add_option("--listen", listen, "Address and port (default 127.0.0.1:7310)")->type_name("HOST:PORT");
+  auto* endpoint = command.add_option("--listen", listen, "Address and port (default 127.0.0.1:7310)")
+                       ->type_name("HOST:PORT");
   command.add_option("--port", port, "Port on 127.0.0.1; 0 = any free one")
       ->type_name("N")
+      ->excludes(endpoint)
       ->check(CLI::Range(0, 65535));
   command.add_option("--data", data, "Folder of the ledger and the token files")->type_name("DIR");
   command.add_option("--store", store, "Where the ledger is kept")->type_name("sqlite|memory");

@@ -1,37 +1,25 @@
-// A recorded power meter log: CSV with a header, times and watts, of one or several nodes.
+// A recorded log as the demo plays it: the samples, and what became of every row.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tidewatt/base/result.h"
-#include "tidewatt/units/exact.h"
-#include "tidewatt/units/time.h"
+#include "tidewatt/metering/replay_log.h"
 
 namespace tidewatt::cli {
 
-struct MeterSample {
-  UtcTime at{};
-  std::string node;
-  std::optional<Watts> power;  ///< nullopt = the meter gave a sentinel (negative or no number)
-};
-
 struct MeterLog {
-  std::vector<MeterSample> samples;  ///< by time; per node strictly ascending
-  std::size_t dropped = 0;           ///< lines whose time didn't advance on their node
-  std::size_t unknown = 0;           ///< samples without a usable power
+  metering::ReplayLog log;       ///< per node, domain and device strictly ascending in time
+  std::size_t unknown = 0;       ///< rows without a usable power
+  std::size_t out_of_order = 0;  ///< rows at a time their device had already
+  std::size_t unusable = 0;      ///< rows without a time, a node or all their cells
 };
 
-/// Columns by name, in any order: the time (t_ms, t, time, timestamp, at), watts (watts, power_watts), and
-/// where there: node (node, node_id), meter (only "ac" is taken: a dc meter sits behind it). Times are
-/// milliseconds since 1970 or RFC 3339; without a zone they read as UTC.
-/// @error invalid_input with the line: no such columns, a broken time, no sample at all
-Result<MeterLog> parse_meter_log(std::string_view text);
+/// @error invalid_input: no form is recognised, or no row can be used
+Result<MeterLog> parse_meter_log(std::string_view text, std::string_view file_name);
 
-/// What a ledger must hold of it: per node the sum over adjacent known samples of milliwatts x milliseconds,
-/// each interval at most `max_gap` long. Worked out apart from the ledger.
-WideMicrojoules exact_energy(const MeterLog& log, Milliseconds max_gap);
+/// "600 rows read: 597 played, 2 unknown watts, 1 out of order"
+std::string rows_in_words(const MeterLog& meter);
 
 }  // namespace tidewatt::cli

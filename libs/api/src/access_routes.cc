@@ -63,12 +63,17 @@ net::Response get_session(Core& core, const Call& call) {
   API_TRY(const auto nodes, core.store.nodes());
   const bool simulated =
       std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.simulated; });
+  const bool replay = std::any_of(nodes.begin(), nodes.end(), [](const auto& node) {
+    return std::any_of(node.devices.begin(), node.devices.end(),
+                       [](const auto& device) { return device.source == "replay"; });
+  });
   return json_answer(200, Json{{"role", to_string(call.principal.role)},
                                {"team", call.principal.team},
                                {"name", call.principal.name},
                                {"expires_at", time(call.principal.expires_at)},
                                {"version", core.options.version},
                                {"simulated", simulated},
+                               {"replay", replay},
                                {"factor_configured", core.options.factor.factor.configured},
                                {"curve_retention_seconds", seconds(core.options.curve_retention)},
                                {"max_gap_seconds", seconds(core.options.max_gap)}});

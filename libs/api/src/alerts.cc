@@ -11,12 +11,50 @@
 namespace tidewatt::api {
 namespace {
 
+using ledger::NodeInfo;
+
 constexpr std::size_t kMostOfAKind = 50;
 constexpr double kLowCoverage = 0.95;
 constexpr Milliseconds kClockTolerance{30'000};
 
 Json alert(std::string_view kind, std::string_view subject, std::optional<UtcTime> since, std::string text) {
   return Json{{"kind", kind}, {"subject", subject}, {"since", time(since)}, {"text", std::move(text)}};
+}
+
+/// "n1-2" before "n1-10": runs of digits compare as numbers.
+bool naturally_before(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number_at = [&](std::string_view text, std::size_t& at) {
+    while (at < text.size() && text[at] == '0') ++at;
+    const auto begin = at;
+    while (at < text.size() && digit(text[at])) ++at;
+    return text.substr(begin, at - begin);
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const auto x = number_at(a, i);
+      const auto y = number_at(b, j);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+      continue;
+    }
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i;
+    ++j;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+std::vector<const NodeInfo*> in_natural_order(const std::vector<NodeInfo>& nodes) {
+  std::vector<const NodeInfo*> order;
+  order.reserve(nodes.size());
+  for (const auto& node : nodes) order.push_back(&node);
+  std::stable_sort(order.begin(), order.end(), [](const NodeInfo* a, const NodeInfo* b) {
+    return naturally_before(a->key.node_id, b->key.node_id);
+  });
+  return order;
 }
 
 void conservation(Core& core, Json& alerts) {
@@ -34,15 +72,17 @@ void conservation(Core& core, Json& alerts) {
 
 }  // namespace
 
-Json alerts_json(Core& core, const std::vector<ledger::NodeInfo>& nodes,
+Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
                  const std::map<SubjectKey, Totals>& totals) {
   const auto now = core.clock.utc_now();
   Json alerts = Json::array();
   conservation(core, alerts);
+  const std::size_t of_the_ledger = alerts.size();
   std::size_t silent = 0;
   std::size_t offset = 0;
   std::size_t low = 0;
-  for (const auto& node : nodes) {
+  for (const NodeInfo* each : in_natural_order(nodes)) {
+    const NodeInfo& node = *each;
     const bool live = is_live(node, now, core.options.silent_after);
     if (!live && silent++ < kMostOfAKind)
       alerts.push_back(alert(
@@ -63,7 +103,7 @@ Json alerts_json(Core& core, const std::vector<ledger::NodeInfo>& nodes,
                 fmt::format("only {:.1f} % of the range is covered: real energy is higher than shown",
                             std::floor(*share * 1000.0) / 10.0)));
   }
-  return alerts;
+  return {std::move(alerts), of_the_ledger + silent + offset + low};
 }
 
 }  // namespace tidewatt::api

@@ -237,7 +237,8 @@ void Api::send_tick() {
       tick_json(core, overview, *nodes).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::vector<std::string> fresh_alerts;
   std::set<std::string> now;
-  for (const auto& alert : alerts_json(core, *nodes, {})) {
+  const auto alerts = alerts_of(core, *nodes, {});
+  for (const auto& alert : alerts.shown) {
     std::string name =
         fmt::format("{} {}", alert.at("kind").get<std::string>(), alert.at("subject").get<std::string>());
     if (!impl_->known_alerts.contains(name))

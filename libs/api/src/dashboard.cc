@@ -38,6 +38,7 @@ Json top_json(const Core& core, const Call& call, std::vector<TopRow> rows,
     row.update(amount_json(sum.energy));
     add_carbon_amount(row, core, call, sum.energy);
     row["coverage"] = number(rows[i].totals.coverage());
+    row["partial_seconds"] = seconds(sum.partial);
     row["attribution"] = rows[i].is_task ? Json(ledger::attribution_of(sum)) : Json(nullptr);
     const bool divisible = all && *all > WideMicrojoules{};
     row["share"] = divisible ? Json(sum.energy.to_joules() / all->to_joules()) : Json(nullptr);
@@ -186,7 +187,9 @@ net::Response get_dashboard(Core& core, const Call& call) {
     answer["unattributed"] = amount_json(all.sum ? std::optional{all.sum->unattributed} : std::nullopt);
   answer["nodes"] = Json{{"total", scene.nodes.size()}, {"live", power.live}, {"silent", power.silent}};
   static const std::map<SubjectKey, Totals> kNone;
-  answer["alerts"] = alerts_json(core, scene.nodes, call.is_tenant() ? kNone : scene.node_totals);
+  auto alerts = alerts_of(core, scene.nodes, call.is_tenant() ? kNone : scene.node_totals);
+  answer["alerts"] = std::move(alerts.shown);
+  answer["alerts_total"] = alerts.total;
   return json_answer(200, answer);
 }
 

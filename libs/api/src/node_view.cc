@@ -67,6 +67,7 @@ Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* tot
   row.update(amount_json(totals != nullptr ? totals->energy() : std::nullopt));
   row["coverage"] = totals != nullptr ? number(totals->coverage()) : Json(nullptr);
   row["gap_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->gap) : Json(0);
+  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(0);
   row["simulated"] = node.simulated;
   row["clock_offset_seconds"] =
       node.clock_offset ? Json(static_cast<double>(node.clock_offset->count()) / 1000.0) : Json(nullptr);

@@ -124,6 +124,7 @@ Json device_json(const DeviceSample& device, bool fresh, bool silent, const Tota
   row["temperature_c"] = fresh && device.health ? number(device.health->temperature_c) : Json(nullptr);
   row.update(amount_json(totals != nullptr ? totals->energy() : std::nullopt));
   row["coverage"] = totals != nullptr ? number(totals->coverage()) : Json(nullptr);
+  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(0);
   row["method"] = nullptr;
   if (totals != nullptr && totals->sum) {
     const auto& sum = *totals->sum;

@@ -75,6 +75,7 @@ Json task_json(const Core& core, const Call& call, const TaskRow& row, const Pla
   json.update(amount_json(energy));
   json["coverage"] = energy ? number(row.totals->coverage()) : Json(nullptr);
   json["gap_seconds"] = seconds(sum.gap);
+  json["partial_seconds"] = seconds(sum.partial);
   json["attribution"] = energy ? ledger::attribution_of(sum) : "unknown";
   json["shared_seconds"] = seconds(sum.shared_time);
   add_carbon_amount(json, core, call, energy);
@@ -98,6 +99,7 @@ bool matches(const Call& call, const TaskInfo& task) {
   if (const auto q = call.parameter("q"); !q.empty() && !contains_ignoring_case(task.task_id, q))
     return false;
   if (const auto team = call.parameter("team"); !team.empty() && task.team != team) return false;
+  if (const auto group = call.parameter("group_id"); !group.empty() && task.group_id != group) return false;
   if (const auto cluster = call.parameter("cluster"); !cluster.empty() && task.cluster != cluster)
     return false;
   return may_see(call, task);

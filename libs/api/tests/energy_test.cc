@@ -123,6 +123,50 @@ TEST_F(EnergyTest, WithoutComponentsThePlatformMeterIsTheTotal) {
   EXPECT_EQ(stats.at("power_now").at("boundary"), "mixed");
 }
 
+TEST_F(EnergyTest, PartialSecondsStandOnEveryRowThatHoldsCoverage) {
+  const auto ops = token(Role::ops);
+  one_minute("n1", {"t1"});
+  for (const char* target : {"/api/v1/nodes", "/api/v1/tasks"}) {
+    const auto list = get(target, ops);
+    for (const auto& row : list.at(list.contains("nodes") ? "nodes" : "tasks"))
+      EXPECT_EQ(row.at("partial_seconds"), 0) << target;
+  }
+  EXPECT_EQ(get("/api/v1/nodes/n1", ops).at("devices").at(0).at("partial_seconds"), 0);
+  const auto top = get("/api/v1/dashboard/stats", ops).at("top");
+  for (const char* kind : {"tasks", "nodes", "teams"})
+    EXPECT_EQ(top.at(kind).at(0).at("partial_seconds"), 0) << kind;
+}
+
+TEST_F(EnergyTest, ATaskListMayBeOfOneGroup) {
+  const auto ops = token(Role::ops);
+  one_minute("n1", {"t1", "t2"});
+  EXPECT_EQ(call("POST", "/api/v1/tasks", ops, R"({"task_id":"t1","group_id":"llm"})").status, 201);
+  const auto tasks = get("/api/v1/tasks?range=1h&group_id=llm", ops);
+  EXPECT_EQ(tasks.at("total"), 1);
+  EXPECT_EQ(tasks.at("sum").at("energy_uj"), "10800000000");
+  EXPECT_EQ(get("/api/v1/tasks?range=1h&group_id=other", ops).at("total"), 0);
+}
+
+TEST_F(EnergyTest, ASessionSaysWhetherANodePlaysARecordedLog) {
+  const auto ops = token(Role::ops);
+  one_minute("n1");
+  EXPECT_EQ(get("/api/v1/session", ops).at("replay"), false);
+  const Json platform = Json::array({{{"domain", "platform"}, {"power_watts", 900}, {"source", "replay"}}});
+  post(node_with("replay-1-0", "2026-03-01T10:01:00Z", Json::array(), platform, -1));
+  EXPECT_EQ(get("/api/v1/session", ops).at("replay"), true);
+}
+
+TEST_F(EnergyTest, AlertsAreInNaturalOrderAndCountedBeyondTheCap) {
+  const auto ops = token(Role::ops);
+  for (int n = 60; n >= 1; --n) post(beat("n1-" + std::to_string(n), "2026-03-01T10:01:00Z", 100));
+  clock_.advance(Milliseconds{3'600'000});
+  const auto stats = get("/api/v1/dashboard/stats", ops);
+  EXPECT_EQ(stats.at("alerts").size(), 50U);
+  EXPECT_EQ(stats.at("alerts_total"), 60);
+  EXPECT_EQ(stats.at("alerts").at(1).at("subject"), "n1-2");
+  EXPECT_EQ(stats.at("alerts").at(9).at("subject"), "n1-10");
+}
+
 TEST_F(EnergyTest, SimulatedEnergySaysSoEverywhere) {
   const auto ops = token(Role::ops);
   post(beat("n1", "2026-03-01T10:00:00Z", 100, {}, "simulated"));
@@ -243,9 +287,8 @@ TEST_F(EnergyTest, MetricsReadZeroDifferenceAfterAnAudit) {
   one_minute("n1", {"t1"});
   ASSERT_TRUE(api_->housekeep());
   const auto text = call("GET", "/metrics", token(Role::viewer)).body;
-  EXPECT_THAT(
-      text,
-      HasSubstr("tidewatt_ledger_conservation_difference_joules{check=\"devices_minus_nodes\"} 0\n"));
+  EXPECT_THAT(text,
+              HasSubstr("tidewatt_ledger_conservation_difference_joules{check=\"devices_minus_nodes\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("tidewatt_beats_total{outcome=\"accepted\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("tidewatt_nodes{state=\"live\"} 1\n"));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
@@ -24,13 +25,15 @@ std::string stem_of(std::string_view file_name) {
   return stem.empty() ? "replay" : std::string{stem};
 }
 
-// "2024/05/10 11:43:39.163" as nvidia-smi prints it, else RFC 3339, else milliseconds since 1970.
+// "2024/05/10 11:43:39.163" as nvidia-smi prints it, else RFC 3339 (UTC where it names no zone), else
+// milliseconds since 1970.
 std::optional<UtcTime> time_of(std::string_view text) {
   if (const auto ms = parse_int64(text))
     return *ms > 0 ? std::optional{UtcTime{Milliseconds{*ms}}} : std::nullopt;
   if (const auto rfc = parse_rfc3339(text)) return rfc;
   std::string spelled{text};
   constexpr std::size_t kDateLength = 10;
+  if (spelled.size() > kDateLength && spelled[4] == '-') return parse_rfc3339(spelled + "Z");
   if (spelled.size() <= kDateLength || spelled[4] != '/' || spelled[7] != '/') return std::nullopt;
   spelled[4] = spelled[7] = '-';
   spelled[kDateLength] = 'T';
@@ -40,6 +43,13 @@ std::optional<UtcTime> time_of(std::string_view text) {
 std::optional<std::size_t> column(const std::vector<std::string_view>& header, std::string_view name) {
   for (std::size_t i = 0; i < header.size(); ++i)
     if (header[i].substr(0, header[i].find(" [")) == name) return i;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> any_column(const std::vector<std::string_view>& header,
+                                      std::initializer_list<std::string_view> names) {
+  for (const auto name : names)
+    if (const auto found = column(header, name)) return found;
   return std::nullopt;
 }
 
@@ -59,15 +69,14 @@ Row power_of(ReplaySample sample, std::string_view printed, bool zero_is_a_readi
   return {std::move(sample), {}};
 }
 
-// t_ms,node,meter,watts
+// t_ms,node,meter,watts; a log of one meter needs no meter column, one of one node no node column
 class MeterCsv {
  public:
   static std::optional<MeterCsv> from(const std::vector<std::string_view>& header) {
-    const auto t = column(header, "t_ms");
-    const auto meter = column(header, "meter");
-    const auto watts = column(header, "watts");
-    if (!t || !meter || !watts) return std::nullopt;
-    return MeterCsv{*t, *meter, *watts, column(header, "node")};
+    const auto t = any_column(header, {"t_ms", "t", "time", "timestamp", "at"});
+    const auto watts = any_column(header, {"watts", "power_watts"});
+    if (!t || !watts) return std::nullopt;
+    return MeterCsv{*t, *watts, column(header, "meter"), any_column(header, {"node", "node_id"})};
   }
   [[nodiscard]] Row read(const std::vector<std::string_view>& cells, const std::string& node) const {
     ReplaySample sample;
@@ -76,16 +85,18 @@ class MeterCsv {
     sample.at = *at;
     sample.node = node_ ? std::string{cells[*node_]} : node;
     // The meter at the plug sees the whole machine; others see a part that no total may add to it.
-    sample.domain = cells[meter_] == "ac" ? kDomainPlatform : cells[meter_];
+    const auto meter = meter_ ? cells[*meter_] : "ac";
+    sample.domain = meter == "ac" ? kDomainPlatform : meter;
     if (sample.node.empty() || sample.domain.empty()) return {std::nullopt, "no node or meter"};
     return power_of(std::move(sample), cells[watts_], true);
   }
 
  private:
-  MeterCsv(std::size_t t, std::size_t meter, std::size_t watts, std::optional<std::size_t> node)
-      : t_(t), meter_(meter), watts_(watts), node_(node) {}
-  std::size_t t_, meter_, watts_;
-  std::optional<std::size_t> node_;
+  MeterCsv(std::size_t t, std::size_t watts, std::optional<std::size_t> meter,
+           std::optional<std::size_t> node)
+      : t_(t), watts_(watts), meter_(meter), node_(node) {}
+  std::size_t t_, watts_;
+  std::optional<std::size_t> meter_, node_;
 };
 
 // timestamp, index, power.draw [W]

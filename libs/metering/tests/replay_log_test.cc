@@ -64,6 +64,22 @@ TEST(ReplayLog, BeatsAreReadLineByLineAndUnknownPowersAreCountedNotZero) {
   EXPECT_EQ(log->skipped.at("no time"), 1U);
 }
 
+TEST(ReplayLog, AMeterLogNeedsOnlyATimeAndWatts) {
+  const auto log = parse_replay_log("time,watts\n2026-01-01T00:00:01Z,5\n2026-01-01T00:00:02,6\n", "m.csv");
+  ASSERT_TRUE(log);
+  ASSERT_EQ(log->samples.size(), 2U);
+  EXPECT_EQ(log->samples[0].node, "m");
+  EXPECT_EQ(log->samples[0].domain, "platform");
+  EXPECT_EQ(log->samples[1].at - log->samples[0].at, Milliseconds{1000});
+}
+
+TEST(ReplayLog, AMeterThatIsNotAtThePlugIsADomainOfItsOwn) {
+  const auto log = parse_replay_log("t_ms,node,meter,watts\n1000,a,pdu1,5\n2000,a,pdu1,6\n", "x");
+  ASSERT_TRUE(log);
+  ASSERT_EQ(log->samples.size(), 2U);
+  EXPECT_EQ(log->samples[0].domain, "pdu1");
+}
+
 TEST(ReplayLog, GarbageRowsAreSkippedAndCounted) {
   const auto log = parse_replay_log(
       "t_ms,node,meter,watts\n1000,a,ac,-1\nx,a,ac,5\n1000,a,ac\n2000,a,ac,nan\n3000,a,ac,7\n", "x");

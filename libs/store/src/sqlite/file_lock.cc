@@ -34,7 +34,7 @@ Result<FileLock> FileLock::take(const std::string& path) {
     const auto pid = trim(std::string_view(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0));
     return fail(ErrorCode::conflict,
                 fmt::format("{}: the database is open in process {}", path, pid.empty() ? "?" : pid),
-                "stop that process or use another path; several servers need a PostgreSQL store");
+                "stop that process, or give this server another folder with --data");
   }
   const auto pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) < 0) {

@@ -28,7 +28,9 @@ struct ReplayLog {
 };
 
 /// Parses a log by its own header or first line:
-/// - CSV with `t_ms,node,meter,watts` (milliseconds since 1970, UTC);
+/// - CSV with a time (t_ms, t, time, timestamp or at: milliseconds since 1970, or RFC 3339, UTC where it
+/// names
+///   no zone) and watts (or power_watts); where there, node (or node_id) and meter ("ac" where it isn't);
 /// - CSV of nvidia-smi with `timestamp` and `power.draw` (with or without units; `index`, `uuid`, `node`
 /// where named);
 ///   its times have no zone and are taken as UTC; 0 W of a card is no reading;

@@ -258,3 +258,24 @@ test("a tenant sees the own team's tasks only, with a total of them", async () =
     assert.ok((await page.locator("tbody tr[data-row] td:nth-child(2)").allInnerTexts()).every((x) => x === "vision"));
   });
 });
+
+test("a team's sign-in opens every page, and says what it is not shown", async () => {
+  for (const lang of ["en", "zh"]) {
+    const { context, page, problems } = await open(browser, base, { token: "tenant", lang });
+    for (const path of ["/", "/?tab=nodes", "/?tab=teams", "/nodes", "/nodes/gpu-a01", "/tasks", "/tasks/train-8", "/settings", "/?drawer=power~cluster~", "/?drawer=energy~cluster~", "/nodes/gpu-a01?drawer=power~node~gpu-a01"]) {
+      await go(page, base + path);
+      assert.equal(await page.locator(".message.bad").count(), 0, `${path}: ${await page.locator(".message.bad").allInnerTexts()}`);
+      const text = await page.locator(".shell").innerText();
+      assert.doesNotMatch(text, /\bNaN\b|\bundefined\b|\bnull\b|reports no accelerator|\d+ of \d+ devices/, path);
+      assert.equal(await page.locator("[data-unattributed]").count(), 0, path);
+    }
+    assert.deepEqual(problems, []);
+    await context.close();
+  }
+  await on({ token: "tenant" }, "/tasks", async (page) => {
+    const sum = (await page.locator("tr[data-row]").evaluateAll((all) => all.map((r) => r.dataset.uj))).filter((x) => x !== "").reduce((s, x) => s + BigInt(x), 0n);
+    assert.equal(await page.locator("[data-total]").getAttribute("data-total"), sum.toString());
+    assert.match(await page.locator("main").innerText(), /Other tasks' energy isn't shown to a team\./);
+  });
+  await on({ token: "tenant" }, "/nodes/gpu-a01", async (page) => assert.match(await page.locator("main").innerText(), /The view is limited to the team's tasks/));
+});

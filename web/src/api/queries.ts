@@ -69,8 +69,8 @@ export const usePower = (scope: "node" | "task", id: string, cluster: string, ra
 export const useCarbonRate = (id: string, cluster: string, every: number | false): UseQueryResult<A.CarbonRate, Error> =>
   useQuery({ queryKey: ["rate", cluster, id], queryFn: ({ signal }) => get<A.CarbonRate>(`/nodes/${one(id)}/carbon-rate`, { cluster }, signal), refetchInterval: every });
 
-export const useSources = (): UseQueryResult<A.SourceList, Error> =>
-  useQuery({ queryKey: ["sources"], queryFn: ({ signal }) => get<A.SourceList>("/settings/sources", {}, signal), refetchInterval: 60_000 });
+export const useSources = (enabled = true): UseQueryResult<A.SourceList, Error> =>
+  useQuery({ queryKey: ["sources"], enabled, queryFn: ({ signal }) => get<A.SourceList>("/settings/sources", {}, signal), refetchInterval: 60_000 });
 
 export const useFactors = (): UseQueryResult<A.FactorList, Error> =>
   useQuery({ queryKey: ["factors"], queryFn: ({ signal }) => get<A.FactorList>("/factors", {}, signal) });

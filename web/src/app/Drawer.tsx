@@ -1,7 +1,7 @@
 /** The evidence drawer: how a figure came to be, down to the microjoule. */
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { apiPath } from "../api/client";
-import { useDashboard, useEnergy, useNode } from "../api/queries";
+import { useDashboard, useEnergy, useNode, useSession } from "../api/queries";
 import type { Energy } from "../api/types";
 import { carbon, coverage, exactMicrojoules, factor, gasName, known, kUnknown, kwh, microjoules, number, percent, sumMicrojoules, watts } from "../format/number";
 import { isoText } from "../format/time";
@@ -157,6 +157,7 @@ function ClusterPower({ range }: { range: string }): JSX.Element {
   const w = useWords();
   const { t, time } = w;
   const q = useDashboard(range, false);
+  const session = useSession();
   if (q.isPending) return <Skeleton lines={6} />;
   if (q.isError) return <ErrorBox error={q.error} what={t("what.evidence")} retry={() => void q.refetch()} />;
   const p = q.data.power_now;
@@ -165,7 +166,7 @@ function ClusterPower({ range }: { range: string }): JSX.Element {
       <div className="drawer-figure">{known(p.power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : watts(p.power_watts)}</div>
       <Section title={t("ev.formula")}>
         <p className="formula">Σ {t("ev.last_reading")} = {watts(p.power_watts, 4)}</p>
-        <Row name={t("ev.devices")}>{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })}</Row>
+        {session.data?.role === "tenant" ? <p>{t("dash.team_view")}</p> : <Row name={t("ev.devices")}>{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })}</Row>}
         <Row name={t("ev.boundary")}>{w.code("dash.boundary", p.boundary)}</Row>
         <Row name={t("ev.at")} title={isoText(p.at)}>{p.at === null ? <Unknown reason={t("unknown.no_reading")} /> : time(p.at, true)}</Row>
       </Section>
@@ -191,7 +192,7 @@ function NodePower({ id, range, cluster }: { id: string; range: string; cluster:
             {known(d.power_watts) === null ? <><Unknown reason={w.code("reason", d.reason, d.reason ?? t("unknown.no_reading"))} /> <span className="dim">{d.reason ?? ""}</span></> : watts(d.power_watts, 4)}
           </Row>
         ))}
-        <Row name={t("ev.devices")}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</Row>
+        {n.partial_view ? <p>{t("node.team_view")}</p> : <Row name={t("ev.devices")}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</Row>}
         <Row name={t("ev.boundary")}>{w.code("dash.boundary", n.power_boundary)}</Row>
         <Row name={t("ev.at")} title={isoText(n.last_sample_at)}>{n.last_sample_at === null ? <Unknown reason={t("unknown.no_reading")} /> : time(n.last_sample_at, true)}</Row>
       </Section>

@@ -35,7 +35,7 @@ export function Dashboard(): JSX.Element {
       <div className="grid">
         <Guard><EnergyCard d={d} /></Guard>
         <Guard><CarbonCard d={d} /></Guard>
-        <Guard><PowerCard d={d} simulated={simulated} /></Guard>
+        <Guard><PowerCard d={d} simulated={simulated} limited={session.data?.role === "tenant"} /></Guard>
         <Guard><CoverageCard d={d} /></Guard>
         {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
@@ -90,7 +90,7 @@ function CarbonCard({ d }: { d: DashboardStats }): JSX.Element {
   );
 }
 
-function PowerCard({ d, simulated }: { d: DashboardStats; simulated: boolean }): JSX.Element {
+function PowerCard({ d, simulated, limited }: { d: DashboardStats; simulated: boolean; limited: boolean }): JSX.Element {
   const { t, time, age, code } = useWords();
   const live = useLive();
   const p = d.power_now;
@@ -98,8 +98,8 @@ function PowerCard({ d, simulated }: { d: DashboardStats; simulated: boolean }):
   return (
     <section className={`card kpi span3 ${simulated ? "sim-edge" : ""}`} aria-label={t("dash.power")}>
       <div className="card-head"><h2>{t("dash.power")}</h2><SimBadge quality={simulated ? d.energy_summary?.quality ?? "simulated" : null} /></div>
-      <div className={live.stale ? "kpi-row stale" : "kpi-row"}><EvidenceButton of={{ kind: "power", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t("unknown.no_reading")} /></EvidenceButton></div>
-      <div className="line">{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })} · {code("dash.boundary", p.boundary)}</div>
+      <div className={live.stale ? "kpi-row stale" : "kpi-row"}><EvidenceButton of={{ kind: "power", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t(limited ? "unknown.team_view" : "unknown.no_reading")} /></EvidenceButton></div>
+      <div className="line">{limited ? t("dash.team_view") : `${t("dash.devices_known", { known: p.devices_known, total: p.devices_total })} · ${code("dash.boundary", p.boundary)}`}</div>
       <div className="line dim" title={isoText(p.at)}>{p.at === null ? <Unknown reason={t("unknown.no_reading")} /> : <>{time(p.at, true)} · {age(p.at)}</>}</div>
     </section>
   );
@@ -174,7 +174,8 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
   const { t } = useWords();
   const e = d.energy_summary;
   const total = microjoules(e?.energy_uj);
-  const loose = tab === "nodes" ? 0n : microjoules(d.unattributed.energy_uj) ?? 0n;
+  const apart = d.unattributed;
+  const loose = tab === "nodes" ? 0n : microjoules(apart?.energy_uj) ?? 0n;
   const listed = sumMicrojoules(rows.map((r) => r.energy_uj ?? "0"));
   const rest = total !== null && listed !== null ? total - listed - loose : null;
   const factor = e?.emission_factor?.value ?? null;
@@ -194,6 +195,7 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
     </tr>
   );
   return (
+    <>
     <table className="table fixed top-table">
       <thead>
         <tr>
@@ -211,11 +213,13 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
           r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage), share(microjoules(r.energy_uj)),
           tab === "tasks" ? <><AttributionBadge value={r.attribution} /> <span className="dim">{r.team}</span></> : null, "", true, coverageIsLow(r.coverage)))}
         {rest !== null && rest > 0n && line("~other", <span className="dim">{t("dash.top.other")}</span>, kwhOf(rest), carbonOf(kwhOf(rest)), null, share(rest), null, "rest")}
-        {tab !== "nodes" && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={d.unattributed.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(d.unattributed.energy_kwh), carbonOf(known(d.unattributed.energy_kwh)), null, share(microjoules(d.unattributed.energy_uj)), null, "unattributed")}
+        {tab !== "nodes" && apart && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={apart.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(apart.energy_kwh), carbonOf(known(apart.energy_kwh)), null, share(microjoules(apart.energy_uj)), null, "unattributed")}
         {line("~total", <strong>{t("word.total")}</strong>, e?.energy_kwh ?? null, e?.carbon_kgco2e ?? null, coverage(e?.coverage, e?.gap_seconds, e?.partial_seconds), total === null ? null : 1, null, "total")}
       </tbody>
       {(rest !== null && rest < 0n) && <tfoot><tr><td colSpan={6} className="bad-text">▲ {t("dash.top.diff", { d: exactMicrojoules(-rest) })}</td></tr></tfoot>}
     </table>
+    {!apart && e && <div className="line dim">{t("tasks.unattributed.hidden")}</div>}
+    </>
   );
 }
 

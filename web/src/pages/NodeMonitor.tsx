@@ -46,7 +46,8 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
   const live = useLive();
   const rate = useCarbonRate(n.node_id, cluster, every);
   const energy = useEnergy("node", n.node_id, cluster, range, every);
-  const now = live.power.has(`${n.cluster}/${n.node_id}`) ? live.power.get(`${n.cluster}/${n.node_id}`) : n.power_watts;
+  // What streams in is the whole node's power, which a team does not see.
+  const now = n.partial_view ? null : live.power.has(`${n.cluster}/${n.node_id}`) ? live.power.get(`${n.cluster}/${n.node_id}`) : n.power_watts;
   const e = energy.data;
   const grams = rate.data?.grams_per_hour;
   const q = quantity(known(grams) === null ? null : (grams ?? 0) / 1000, [["kg", 1], ["t", 1e3]]);
@@ -66,11 +67,11 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
       </div>
       <div className={`facts ${n.simulated ? "sim-edge" : ""}`}>
         <div className={live.stale ? "stale" : ""}><span className="label">{t("word.power_now")}</span>
-          <EvidenceButton of={{ kind: "power", scope: "node", id: n.node_id }} className="mid"><Value text={p.text} unit={p.unit} reason={n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading")} /></EvidenceButton>
-          <span className="dim" title={isoText(n.last_sample_at)}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}{n.last_sample_at ? ` · ${time(n.last_sample_at, true)}` : ""}</span></div>
+          <EvidenceButton of={{ kind: "power", scope: "node", id: n.node_id }} className="mid"><Value text={p.text} unit={p.unit} reason={n.partial_view ? t("unknown.team_view") : n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading")} /></EvidenceButton>
+          <span className="dim" title={isoText(n.last_sample_at)}>{n.partial_view ? t("dash.team_view") : t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}{n.last_sample_at ? ` · ${time(n.last_sample_at, true)}` : ""}</span></div>
         <div><span className="label">{t("word.carbon")}</span>
           {rate.data?.carbon_hidden_reason ? <span className="dim small">{code("reason", rate.data.carbon_hidden_reason)}</span> : <>
-            <EvidenceButton of={{ kind: "carbon", scope: "node", id: n.node_id }} className="mid"><Value text={q.text} unit={q.unit === "" ? "" : `${q.unit}\u00a0${gas}/h`} reason={rate.data ? t("unknown.no_reading") : t("state.loading")} /></EvidenceButton>
+            <EvidenceButton of={{ kind: "carbon", scope: "node", id: n.node_id }} className="mid"><Value text={q.text} unit={q.unit === "" ? "" : `${q.unit}\u00a0${gas}/h`} reason={n.partial_view ? t("unknown.team_view") : rate.data ? t("unknown.no_reading") : t("state.loading")} /></EvidenceButton>
             {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : `▲ ${t("badge.placeholder")}`) : ""}</span>}
           </>}</div>
         <div><span className="label">{t("word.energy")}</span>
@@ -149,8 +150,9 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
   const adds = n.energy_uj !== null && sum.toString() === n.energy_uj;
   return (
     <section className="card span12">
-      <div className="card-head"><h2>{t("node.devices")}</h2><span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span></div>
-      {n.devices.length === 0 ? <div className="line dim">{t("node.no_devices")}</div> : (
+      <div className="card-head"><h2>{t("node.devices")}</h2>{!n.partial_view && <span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span>}</div>
+      {n.partial_view && <div className="line dim">{t("node.team_view")}</div>}
+      {n.devices.length === 0 ? n.partial_view ? null : <div className="line dim">{t("node.no_devices")}</div> : (
         <div className="scroll-x">
           <table className="table wide">
             <thead><tr>

@@ -67,7 +67,7 @@ export function Nodes(): JSX.Element {
       <div className="toolbar">
         <h1>{t("nodes.title")}</h1>
         <span>{t("nodes.count", { n: total })}</span>
-        <span className="dim">{t("nodes.known_power", { w: watts(head?.power_known_watts) })}</span>
+        {head?.nodes.some((n) => n.partial_view) ? <span className="dim">{t("dash.team_view")}</span> : <span className="dim">{t("nodes.known_power", { w: watts(head?.power_known_watts) })}</span>}
         <span className="grow" />
         <div className="segments" role="group" aria-label={t("col.state")}>
           {(["", "live", "silent"] as const).map((s) => <button key={s} type="button" aria-pressed={state === s} onClick={() => setState(s)}>{t(s === "" ? "nodes.state.all" : `nodes.state.${s}`)}</button>)}
@@ -132,7 +132,7 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
           {shown.before > 0 && <tr aria-hidden="true"><td colSpan={12} className="spacer" style={{ height: shown.before }} /></tr>}
           {rows.slice(shown.first, shown.last).map((n) => {
             const id = idOf(n);
-            const why = n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading");
+            const why = n.partial_view ? t("unknown.team_view") : n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading");
             const offset = known(n.clock_offset_seconds);
             return (
               <tr key={id} data-row={n.node_id} className={chosen.has(id) ? "chosen" : ""}>
@@ -143,13 +143,13 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
                 <td className="r" title={n.last_sample_at ? t("nodes.last_value", { time: time(n.last_sample_at, true) }) : undefined}>
                   <Value text={number(known(n.power_watts) === null ? null : (n.power_watts ?? 0) / pDiv)} reason={why} />
                 </td>
-                {platform && <td className="r opt">{known(n.platform_power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : <span className="num">{number((n.platform_power_watts ?? 0) / pDiv)}</span>}</td>}
-                <td className="opt trend"><Sparkline values={n.trend.map((p) => p.power_watts)} max={trendMax} /></td>
+                {platform && <td className="r opt">{known(n.platform_power_watts) === null ? <Unknown reason={n.partial_view ? why : t("unknown.no_reading")} /> : <span className="num">{number((n.platform_power_watts ?? 0) / pDiv)}</span>}</td>}
+                <td className="opt trend">{n.partial_view ? <Unknown reason={why} /> : <Sparkline values={n.trend.map((p) => p.power_watts)} max={trendMax} />}</td>
                 <td className="r"><EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }}><Value text={number(known(n.energy_kwh) === null ? null : (n.energy_kwh ?? 0) / eDiv)} reason={t("unknown.no_data")} /></EvidenceButton></td>
                 <td className={coverageIsLow(n.coverage) ? "r warn-text" : "r"} title={coverageIsLow(n.coverage) ? t("coverage.low", { c: coverage(n.coverage, n.gap_seconds), gap: duration(n.gap_seconds) }) : undefined}>
                   <Value text={coverage(n.coverage, n.gap_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(n.coverage) && <span aria-hidden="true"> ▲</span>}
                 </td>
-                <td className="r num opt">{count(n.devices_known)}/{count(n.devices_total)}</td>
+                <td className="r num opt">{n.partial_view ? <Unknown reason={why} /> : `${count(n.devices_known)}/${count(n.devices_total)}`}</td>
                 <td className="opt clip" title={n.sources.join(", ")}>{n.sources.join(", ")}</td>
                 <td className="opt clip">
                   {known(n.gap_seconds) !== null && (n.gap_seconds ?? 0) > 0 && <span className="badge dim">{t("badge.gap", { d: short(n.gap_seconds) })}</span>}

@@ -93,8 +93,10 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = useVirtual(body, rows.length, 28);
   const [unit, div] = pickFor(kEnergy, [...rows.map((r) => r.energy_kwh), head.sum.energy_kwh]);
+  // A team is not told what other tasks used.
+  const loose = head.unattributed;
   const showCarbon = rows.some((r) => r.carbon_kgco2e !== undefined);
-  const sums = tally({ rows: rows.map((r) => r.energy_uj), unattributed: head.unattributed.energy_uj, sum: head.sum.energy_uj, complete });
+  const sums = tally({ rows: rows.map((r) => r.energy_uj), unattributed: head.unattributed?.energy_uj ?? null, sum: head.sum.energy_uj, complete });
   const factor = rows.map((r) => (known(r.carbon_kgco2e) !== null && r.energy_kwh ? (r.carbon_kgco2e ?? 0) / r.energy_kwh : null)).find((x) => x !== null) ?? null;
   const carbonOf = (uj: bigint | null): number | null => (uj === null || factor === null ? null : (kwhOf(uj) ?? 0) * factor);
   const [mass, massDiv] = pickFor(kMass, [carbonOf(sums.total), ...rows.map((r) => r.carbon_kgco2e)]);
@@ -137,14 +139,14 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
         </tbody>
         <tfoot>
           {!complete && foot("~rest", <span className="dim">{t("tasks.other_pages")}</span>, sums.rest, "rest")}
-          {foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")}</span>, microjoules(head.unattributed.energy_uj), "unattributed", { "data-unattributed": head.unattributed.energy_uj ?? "" })}
-          {foot("~sum", <strong>{t(head.unattributed.energy_uj === null && head.tasks.length > 0 ? "tasks.sum_tenant" : "tasks.sum")}</strong>, sums.total, "total", { "data-total": sums.total?.toString() ?? "" })}
+          {loose && foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")}</span>, microjoules(loose.energy_uj), "unattributed", { "data-unattributed": loose.energy_uj ?? "" })}
+          {foot("~sum", <strong>{t(loose ? "tasks.sum" : "tasks.sum_tenant")}</strong>, sums.total, "total", { "data-total": sums.total?.toString() ?? "" })}
         </tfoot>
       </table>
       <div className="foot-notes dim">
         {rows.some((r) => coverageIsLow(r.coverage)) && <p data-note="coverage">▲ {t("coverage.low", { c: lowSpan(rows), gap: duration(rows.reduce((s, r) => s + (known(r.gap_seconds) ?? 0), 0)) })}</p>}
-        <p>{t("tasks.unattributed.note")}</p>
-        {filtered && <p>{t("tasks.filtered")}</p>}
+        <p>{t(loose ? "tasks.unattributed.note" : "tasks.unattributed.hidden")}</p>
+        {loose && filtered && <p>{t("tasks.filtered")}</p>}
       </div>
       {sums.mismatch && <div className="message bad">▲ {t("tasks.mismatch", { s: kwh(head.sum.energy_kwh, 6), r: kwh(kwhOf(sumMicrojoules(rows.map((r) => r.energy_uj ?? "0"))), 6) })}</div>}
     </>

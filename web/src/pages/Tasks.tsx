@@ -14,7 +14,7 @@ import { SortHead } from "../ui/SortHead";
 import { Empty, ErrorBox, Skeleton } from "../ui/States";
 import { useVirtual } from "../ui/useVirtual";
 import { Unknown, Value } from "../ui/Value";
-import { tally } from "./tally";
+import { oneMoment, tally } from "./tally";
 
 const idOf = (x: TaskRow): string => `${x.cluster}/${x.task_id}`;
 
@@ -75,7 +75,7 @@ export function Tasks(): JSX.Element {
       {list.isError && <ErrorBox error={list.error} what={t("what.tasks")} retry={() => void list.refetch()} />}
       {steady.length === 0 && <Empty>{q === "" && team === "" ? t("state.no_tasks") : t("state.no_match", { q: q === "" ? team : q })}</Empty>}
       <div onPointerEnter={() => setInside(true)} onPointerLeave={() => setInside(false)}>
-        <TaskTable rows={steady} head={head} complete={!list.hasNextPage} filtered={q !== "" || team !== ""} sort={sort} onSort={(s) => setSort(s)} />
+        <TaskTable rows={steady} head={head} complete={!list.hasNextPage} comparable={oneMoment(list.data.pages)} filtered={q !== "" || team !== ""} sort={sort} onSort={(s) => setSort(s)} />
       </div>
       {list.hasNextPage && <div className="more"><span className="dim">{t("nodes.shown", { n: count(rows.length), total: count(head.total) })}</span><button type="button" className="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("nodes.more", { n: 200 })}</button></div>}
       <div className="foot-notes dim">
@@ -86,9 +86,9 @@ export function Tasks(): JSX.Element {
   );
 }
 
-interface TableProps { rows: TaskRow[]; head: TaskList; complete: boolean; filtered: boolean; sort: string; onSort: (s: string) => void }
+interface TableProps { rows: TaskRow[]; head: TaskList; complete: boolean; comparable: boolean; filtered: boolean; sort: string; onSort: (s: string) => void }
 
-function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps): JSX.Element {
+function TaskTable({ rows, head, complete, comparable, filtered, sort, onSort }: TableProps): JSX.Element {
   const { t, duration, code } = useWords();
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = useVirtual(body, rows.length, 28);
@@ -96,7 +96,7 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
   // A team is not told what other tasks used.
   const loose = head.unattributed;
   const showCarbon = rows.some((r) => r.carbon_kgco2e !== undefined);
-  const sums = tally({ rows: rows.map((r) => r.energy_uj), unattributed: head.unattributed?.energy_uj ?? null, sum: head.sum.energy_uj, complete });
+  const sums = tally({ rows: rows.map((r) => r.energy_uj), unattributed: head.unattributed?.energy_uj ?? null, sum: head.sum.energy_uj, complete, comparable });
   const factor = rows.map((r) => (known(r.carbon_kgco2e) !== null && r.energy_kwh ? (r.carbon_kgco2e ?? 0) / r.energy_kwh : null)).find((x) => x !== null) ?? null;
   const carbonOf = (uj: bigint | null): number | null => (uj === null || factor === null ? null : (kwhOf(uj) ?? 0) * factor);
   const [mass, massDiv] = pickFor(kMass, [carbonOf(sums.total), ...rows.map((r) => r.carbon_kgco2e)]);

@@ -200,6 +200,14 @@ test("hiding a line and zooming are in the address and survive a refresh", async
     await page.mouse.move(plot.x + plot.width * 0.6, plot.y + 50, { steps: 4 });
     await page.mouse.up();
     await page.waitForFunction(() => location.search.includes("zoom="));
+    // The pointer is still inside: the zoom and its finer curve are shown all the same.
+    const shown = () => page.locator("[data-chart=gpu]").evaluate((e) => e.dataset.window);
+    const [, from, to] = /zoom=(\d+)-(\d+)/.exec(page.url());
+    await page.waitForFunction((w) => document.querySelector("[data-chart=gpu]")?.dataset.window === w, `${from}-${to}`, { timeout: 3000 });
+    await settled(page);
+    assert.equal(await shown(), `${from}-${to}`);
+    assert.equal(await page.locator("[data-chart=gpu] .pill").count(), 0, "no update waits after a zoom");
+    assert.equal(await page.locator("[data-chart=gpu] .tip").filter({ hasText: "pinned" }).count(), 0, "a drag pins nothing");
     await page.keyboard.press("r");
     await settled(page);
     assert.match(page.url(), /zoom=/);

@@ -34,6 +34,8 @@ interface SeriesProps extends SeriesData {
   note?: ReactNode;
   height?: number;
   zoomed: boolean;
+  /** The answer for this window is still on its way; a coarser one is shown. */
+  pending?: boolean;
   onZoom: (w: { from: number; to: number } | null) => void;
   /** Changes when the data belong to something else, so that nothing old stays on screen. */
   identity: string;
@@ -42,7 +44,7 @@ interface SeriesProps extends SeriesData {
 interface Tip { t: number; left: number }
 
 export function Series(props: SeriesProps): JSX.Element {
-  const { id, title, badges, note, height = 230, zoomed, onZoom, identity } = props;
+  const { id, title, badges, note, height = 230, zoomed, pending = false, onZoom, identity } = props;
   const { t, lang, zone, time, clock, duration } = useWords();
   const { themeVersion } = usePrefs();
   const captionId = useId();
@@ -59,16 +61,25 @@ export function Series(props: SeriesProps): JSX.Element {
   const [held, setHeld] = useState<{ data: SeriesData; identity: string }>({ data: incoming, identity });
   const [waiting, setWaiting] = useState(0);
   const busy = useRef(false);
+  const pressedAt = useRef(0);
   const latest = useRef(incoming);
   latest.current = incoming;
+  const window = zoomed ? `${props.from}-${props.to}` : "";
+  const lastWindow = useRef(window);
+  const following = useRef(false);
   useEffect(() => {
-    if (busy.current && held.identity === identity) {
+    // A zoom is the reader's own wish: it never waits for the pointer to leave.
+    if (lastWindow.current !== window) following.current = true;
+    lastWindow.current = window;
+    const follow = following.current;
+    if (!pending) following.current = false;
+    if (!follow && busy.current && held.identity === identity) {
       if (held.data !== incoming) setWaiting((n) => n + 1);
       return;
     }
     setHeld({ data: incoming, identity });
     setWaiting(0);
-  }, [incoming, identity]);
+  }, [incoming, identity, window, pending]);
   const release = useCallback(() => {
     setHeld((h) => (h.data === latest.current ? h : { ...h, data: latest.current }));
     setWaiting(0);
@@ -201,7 +212,7 @@ export function Series(props: SeriesProps): JSX.Element {
   const at = pin ?? tip?.t ?? null;
   const left = at === null || !plot.current ? 0 : plot.current.valToPos(at, "x") + kAxisWidth;
   return (
-    <figure className="card chart" aria-labelledby={captionId} data-chart={id} data-bucket={data.bucketSeconds}>
+    <figure className="card chart" aria-labelledby={captionId} data-chart={id} data-bucket={data.bucketSeconds} data-window={`${data.from}-${data.to}`}>
       <div className="card-head">
         <h2>{title(unit)}</h2>
         {badges}
@@ -244,9 +255,10 @@ export function Series(props: SeriesProps): JSX.Element {
           <div
             ref={host} className="plot" style={empty ? undefined : { height }} tabIndex={0} role="group" aria-describedby={captionId}
             onKeyDown={keys}
+            onPointerDown={(e) => { pressedAt.current = e.clientX; }}
             onPointerEnter={() => { busy.current = true; }}
             onPointerLeave={() => { busy.current = pin !== null; setTip(null); if (pin === null) release(); }}
-            onClick={() => { if (tip) setPin(pin === null ? tip.t : null); }}
+            onClick={(e) => { if (tip && Math.abs(e.clientX - pressedAt.current) < 4) setPin(pin === null ? tip.t : null); }}
           >
             {empty && <div className="message empty">{t("chart.no_data")}</div>}
           </div>

@@ -222,7 +222,11 @@ test("the tooltip lists all visible lines", async () => {
     await page.mouse.move(plot.x + plot.width * 0.1, plot.y + 60);
     await page.mouse.move(plot.x + plot.width * 0.1 + 2, plot.y + 60);
     await page.waitForSelector("[data-chart=gpu] .tip");
-    assert.equal(await page.locator("[data-chart=gpu] .tip-row").count(), 9);
+    assert.equal(await page.locator("[data-chart=gpu] .tip-row").count(), 8, "the sum is drawn when asked for");
+    await page.locator("[data-chart=gpu] label", { hasText: "node sum" }).click();
+    await page.mouse.move(plot.x + plot.width * 0.1, plot.y + 60);
+    await page.mouse.move(plot.x + plot.width * 0.1 + 3, plot.y + 60);
+    await page.waitForFunction(() => document.querySelectorAll("[data-chart=gpu] .tip-row").length === 9);
     assert.match(await page.locator("[data-chart=gpu] .tip-title").innerText(), /UTC$/);
   });
 });

@@ -9,7 +9,7 @@ import { cssColour, kFont } from "./palette";
 export const kAxisWidth = 58;
 export const kRightPad = 14;
 
-export interface Stroke { line: Line; points: readonly PowerPoint[]; thin: boolean }
+export interface Stroke { line: Line; points: readonly PowerPoint[]; thin: boolean; cuts?: ReadonlySet<number> }
 
 /** What the hooks paint; replaced on every update, read at paint time. */
 export interface Scene {

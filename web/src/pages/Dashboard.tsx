@@ -6,7 +6,7 @@ import { hrefTo, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
 import { coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
-import { isoText } from "../format/time";
+import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
@@ -37,7 +37,7 @@ export function Dashboard(): JSX.Element {
         <Guard><CarbonCard d={d} /></Guard>
         <Guard><PowerCard d={d} simulated={simulated} limited={session.data?.role === "tenant"} /></Guard>
         <Guard><CoverageCard d={d} /></Guard>
-        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} /></Guard></div>}
+        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} since={millis(d.energy_summary?.first_sample_at)} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
         <div className={`card span12 ${edge(d.energy_summary)}`}><Guard><Top d={d} /></Guard></div>
       </div>

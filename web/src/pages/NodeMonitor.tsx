@@ -1,17 +1,17 @@
 import { useMemo } from "react";
 import { useCarbonRate, useEnergy, useNode, usePower } from "../api/queries";
 import { useLive } from "../api/stream";
-import type { Device, NodeDetail, PowerCurves, PowerSeries } from "../api/types";
+import type { Device, Energy, NodeDetail, PowerCurves, PowerSeries } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { deviceLines, glyphOf } from "../chart/lines";
 import { Series } from "../chart/Series";
 import { bytes, coverage, coverageIsLow, gasName, kEnergy, factor as published, known, kWatts, microjoules, number, percent, pickFor, quantity } from "../format/number";
-import { isoText } from "../format/time";
+import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { EstimateBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
-import { CoverageNote, MissingLine, Notes } from "../ui/Notes";
+import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, railLines, singleLine, sumLine } from "./curves";
@@ -33,7 +33,7 @@ export function NodeMonitor({ id }: { id: string }): JSX.Element {
     <div className="page">
       <Guard><Head n={node.data} cluster={cluster} range={range} every={every} auto={auto} setAuto={setAuto} /></Guard>
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
-      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} /></Guard>}
+      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={energy.data} /></Guard>}
       <Guard><Devices n={node.data} c={curves.data} partial={energy.data?.partial_seconds ?? 0} /></Guard>
     </div>
   );
@@ -87,9 +87,9 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
   );
 }
 
-interface ChartsProps { id: string; c: PowerCurves; n: NodeDetail; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; pending: boolean }
+interface ChartsProps { id: string; c: PowerCurves; n: NodeDetail; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; pending: boolean; e: Energy | undefined }
 
-function Charts({ id, c, n, identity, zoom, setZoom, pending }: ChartsProps): JSX.Element {
+function Charts({ id, c, n, identity, zoom, setZoom, pending, e }: ChartsProps): JSX.Element {
   const { t, code } = useWords();
   const data = useMemo(() => {
     const frame = frameOf(c, Date.now());
@@ -108,7 +108,7 @@ function Charts({ id, c, n, identity, zoom, setZoom, pending }: ChartsProps): JS
   const days = Math.round(c.retention_seconds / 86_400);
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: days })}</span> : null;
   const window = zoom ?? data.frame;
-  const shared = { ...data.frame, from: window.from, to: window.to, zoomed: zoom !== null, onZoom: setZoom, identity, pending };
+  const shared = { ...data.frame, from: window.from, to: window.to, zoomed: zoom !== null, onZoom: setZoom, identity, pending, bridged: bridged(e), ...(e ? { life: { from: millis(e.first_sample_at), to: n.partial_view ? millis(e.last_sample_at) : null, outside: n.partial_view ? "not_running" as const : "not_yet" as const } } : {}) };
   const sim = <SimBadge quality={n.simulated ? "simulated" : c.series.some((s) => s.quality === "simulated") ? "mixed" : ""} />;
   const hasAccelerators = data.accelerators.length > 0 || n.devices.some((d) => d.domain === "gpu");
   return (

@@ -6,12 +6,12 @@ import { useRange } from "../app/Shell";
 import { deviceLines } from "../chart/lines";
 import { Series } from "../chart/Series";
 import { coverage, coverageIsLow, exactMicrojoules, gasName, kEnergy, kMass, known, kUnknown, kwh, microjoules, number, pickFor, quantity, sumMicrojoules } from "../format/number";
-import { isoText } from "../format/time";
+import { isoText, millis } from "../format/time";
 import { knownKey, useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
-import { CoverageNote, MissingLine, Notes } from "../ui/Notes";
+import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, sumLine } from "./curves";
@@ -39,7 +39,7 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
       </div>
       <Guard><Cards e={e} /></Guard>
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
-      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Curves c={curves.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} quality={e.quality} /></Guard>}
+      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Curves c={curves.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={e} /></Guard>}
       <Guard><Where e={e} /></Guard>
     </div>
   );
@@ -99,7 +99,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
   );
 }
 
-function Curves({ c, identity, zoom, setZoom, pending, quality }: { pending: boolean; c: PowerCurves; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; quality: string }): JSX.Element {
+function Curves({ c, identity, zoom, setZoom, pending, e }: { pending: boolean; c: PowerCurves; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; e: TaskEnergy }): JSX.Element {
   const { t } = useWords();
   const data = useMemo(() => {
     const nodes = new Set(c.series.map((s) => s.node_id));
@@ -114,8 +114,8 @@ function Curves({ c, identity, zoom, setZoom, pending, quality }: { pending: boo
   const window = zoom ?? data.frame;
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: Math.round(c.retention_seconds / 86_400) })}</span> : null;
   return (
-    <Series id="task" title={(unit) => t("task.power", { unit })} lines={data.lines} {...data.frame} from={window.from} to={window.to} zoomed={zoom !== null} onZoom={setZoom} pending={pending} identity={identity} height={220}
-      badges={<>{c.whole_card !== false && <span className="badge">{t("badge.whole_card")}</span>}<SimBadge quality={quality} /></>}
+    <Series id="task" title={(unit) => t("task.power", { unit })} lines={data.lines} {...data.frame} from={window.from} to={window.to} zoomed={zoom !== null} onZoom={setZoom} pending={pending} bridged={bridged(e)} life={{ from: millis(e.first_sample_at), to: millis(e.last_sample_at), outside: "not_running" }} identity={identity} height={220}
+      badges={<>{c.whole_card !== false && <span className="badge">{t("badge.whole_card")}</span>}<SimBadge quality={e.quality} /></>}
       note={<>{c.whole_card !== false && <span>{t("task.whole_card")}</span>}{kept}</>} />
   );
 }

@@ -85,6 +85,7 @@ export interface Allocation {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
+  partial_seconds?: Maybe<number>;
   attribution: Attribution;
   first_sample_at: Maybe<string>;
   last_sample_at: Maybe<string>;

@@ -121,7 +121,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
         <Section title={t("ev.domains")}>
           {e.domains.map((d) => (
             <Row key={d.domain} name={<><code>{d.domain}</code> <span className="dim">{d.in_total ? t("ev.in_total") : t("ev.not_in_total")}</span></>}>
-              {known(d.energy_kwh) === null ? <Unknown reason={noData} /> : kwh(d.energy_kwh)} · {coverage(d.coverage, d.gap_seconds)}
+              {known(d.energy_kwh) === null ? <Unknown reason={noData} /> : kwh(d.energy_kwh)} · {t("word.coverage")} {coverage(d.coverage, d.gap_seconds, d.partial_seconds ?? (d.in_total ? e.partial_seconds : 0))}
             </Row>
           ))}
         </Section>

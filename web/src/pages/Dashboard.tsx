@@ -210,7 +210,7 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
       <tbody>
         {rows.map((r) => line(r.id,
           tab === "teams" ? <span>{r.id}</span> : <Link to={hrefTo(`/${tab}/${encodeURIComponent(r.id)}`, r.cluster === "default" ? {} : { cluster: r.cluster })}>{r.id}</Link>,
-          r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage), share(microjoules(r.energy_uj)),
+          r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage, r.gap_seconds, r.partial_seconds), share(microjoules(r.energy_uj)),
           tab === "tasks" ? <><AttributionBadge value={r.attribution} /> <span className="dim">{r.team}</span></> : null, "", true, coverageIsLow(r.coverage)))}
         {rest !== null && rest > 0n && line("~other", <span className="dim">{t("dash.top.other")}</span>, kwhOf(rest), carbonOf(kwhOf(rest)), null, share(rest), null, "rest")}
         {tab !== "nodes" && apart && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={apart.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(apart.energy_kwh), carbonOf(known(apart.energy_kwh)), null, share(microjoules(apart.energy_uj)), null, "unattributed")}

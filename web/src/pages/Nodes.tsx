@@ -146,8 +146,8 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
                 {platform && <td className="r opt">{known(n.platform_power_watts) === null ? <Unknown reason={n.partial_view ? why : t("unknown.no_reading")} /> : <span className="num">{number((n.platform_power_watts ?? 0) / pDiv)}</span>}</td>}
                 <td className="opt trend">{n.partial_view ? <Unknown reason={why} /> : <Sparkline values={n.trend.map((p) => p.power_watts)} max={trendMax} />}</td>
                 <td className="r"><EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }}><Value text={number(known(n.energy_kwh) === null ? null : (n.energy_kwh ?? 0) / eDiv)} reason={t("unknown.no_data")} /></EvidenceButton></td>
-                <td className={coverageIsLow(n.coverage) ? "r warn-text" : "r"} title={coverageIsLow(n.coverage) ? t("coverage.low", { c: coverage(n.coverage, n.gap_seconds), gap: duration(n.gap_seconds) }) : undefined}>
-                  <Value text={coverage(n.coverage, n.gap_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(n.coverage) && <span aria-hidden="true"> ▲</span>}
+                <td className={coverageIsLow(n.coverage) ? "r warn-text" : "r"} title={coverageIsLow(n.coverage) ? t("coverage.low", { c: coverage(n.coverage, n.gap_seconds, n.partial_seconds), gap: duration(n.gap_seconds) }) : undefined}>
+                  <Value text={coverage(n.coverage, n.gap_seconds, n.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(n.coverage) && <span aria-hidden="true"> ▲</span>}
                 </td>
                 <td className="r num opt">{n.partial_view ? <Unknown reason={why} /> : `${count(n.devices_known)}/${count(n.devices_total)}`}</td>
                 <td className="opt clip" title={n.sources.join(", ")}>{n.sources.join(", ")}</td>
@@ -172,8 +172,8 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
 /** Coverage from the lowest to the highest row: a mean of percentages would say nothing. */
 function span(rows: readonly NodeRow[]): string {
   const all = sorted(rows.filter((n) => known(n.coverage) !== null), (n) => n.coverage, false);
-  const lo = coverage(all[0]?.coverage, all[0]?.gap_seconds);
-  const hi = coverage(all.at(-1)?.coverage, all.at(-1)?.gap_seconds);
+  const lo = coverage(all[0]?.coverage, all[0]?.gap_seconds, all[0]?.partial_seconds);
+  const hi = coverage(all.at(-1)?.coverage, all.at(-1)?.gap_seconds, all.at(-1)?.partial_seconds);
   return lo === hi ? lo : `${lo}–${hi}`;
 }
 

@@ -141,7 +141,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
                   <td>{a.domain === "gpu" ? t("node.gpu", { i: a.device_index }) : t("node.domain", { domain: code("", a.domain), i: a.device_index })}</td>
                   <td title={`${isoText(a.first_sample_at)} / ${isoText(a.last_sample_at)}`}>{a.first_sample_at === null ? <Unknown reason={t("unknown.no_data")} /> : `${time(a.first_sample_at)} – ${a.last_sample_at === null ? kUnknown : time(a.last_sample_at)}`}</td>
                   <td><AttributionBadge value={a.attribution} /></td>
-                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage)} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage, 0, a.partial_seconds ?? (e.allocations.length === 1 ? e.partial_seconds : 0))} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
                   <td className="r"><Value text={cell(a.energy_kwh)} reason={t("unknown.no_data")} /></td>
                 </tr>
               ))}

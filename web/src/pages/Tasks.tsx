@@ -129,7 +129,7 @@ function TaskTable({ rows, head, complete, comparable, filtered, sort, onSort }:
               <td className="opt"><span className={`state ${r.state === "running" ? "live" : "dim"}`}><span aria-hidden="true">{r.state === "running" ? "● " : r.state === "finished" ? "✓ " : "? "}</span>{code("tasks.state", r.state)}</span></td>
               <td className="r"><EvidenceButton of={{ kind: "energy", scope: "task", id: r.task_id }}>{cell(r.energy_kwh, div, t("unknown.no_data"))}</EvidenceButton></td>
               {showCarbon && <td className="r">{cell(r.carbon_kgco2e, massDiv, t("unknown.carbon"))}</td>}
-              <td className={coverageIsLow(r.coverage) ? "r warn-text" : "r"} title={coverageIsLow(r.coverage) ? t("coverage.low", { c: coverage(r.coverage, r.gap_seconds), gap: duration(r.gap_seconds) }) : undefined}><Value text={coverage(r.coverage, r.gap_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(r.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+              <td className={coverageIsLow(r.coverage) ? "r warn-text" : "r"} title={coverageIsLow(r.coverage) ? t("coverage.low", { c: coverage(r.coverage, r.gap_seconds, r.partial_seconds), gap: duration(r.gap_seconds) }) : undefined}><Value text={coverage(r.coverage, r.gap_seconds, r.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(r.coverage) && <span aria-hidden="true"> ▲</span>}</td>
               <td><AttributionBadge value={r.attribution} /></td>
               <td className="r opt"><Value text={number(r.tokens_per_joule)} reason={r.tokens_reason ? code("reason", r.tokens_reason) : t("task.tokens.na")} /></td>
               <td className="opt clip" title={r.nodes.join(", ")}>{r.nodes.join(", ")} <span className="dim">×{count(r.devices)}</span></td>

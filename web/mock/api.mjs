@@ -45,7 +45,7 @@ export class Api {
     const { world, session } = this;
     return { role: session.role, team: session.team, name: session.name, expires_at: iso(world.now + 8 * kHour), version: "0.1.0",
       simulated: world.scenario === "sim" || world.scenario === "mixed", factor_configured: this.configured,
-      curve_retention_seconds: 604_800, max_gap_seconds: 60 };
+      replay: world.scenario === "replay", curve_retention_seconds: 604_800, max_gap_seconds: 60 };
   }
 
   energy(scope, id, t, range, more = {}) {
@@ -163,7 +163,7 @@ export class Api {
       power_now: this.tenant ? { ...this.powerNow(), power_watts: null } : this.powerNow(), hourly: world.nodes.length === 0 ? [] : hourly,
       top: { tasks: order(tasks), nodes: order(nodes), teams: order([...teams].map(([id, t]) => row(id, { ...t, coverage: t.covered + t.gap > 0 ? t.covered / (t.covered + t.gap) : null }, {}))) },
       ...(this.tenant ? {} : { unattributed: world.nodes.length === 0 ? { energy_kwh: null, energy_uj: null } : { energy_kwh: kwh(whole.unattributed), energy_uj: str(whole.unattributed) } }),
-      nodes: { total: world.nodes.length, live: world.nodes.length - silent.length, silent: silent.length }, alerts,
+      nodes: { total: world.nodes.length, live: world.nodes.length - silent.length, silent: silent.length }, alerts: alerts.slice(0, 50), alerts_total: alerts.length,
     };
   }
 
@@ -185,7 +185,7 @@ export class Api {
       node_id: node.id, cluster: "default", zone: node.zone, region: node.region, state: node.silentFor ? "silent" : "live",
       last_seen_at: iso(world.now - (node.silentFor ?? 8) * 1000), last_sample_at: p.at, silent_seconds: node.silentFor ?? 8,
       power_watts: this.tenant ? null : p.power_watts, power_boundary: "components", platform_power_watts: node.platform && !this.tenant && p.power_watts !== null ? p.power_watts * 1.18 + 310 : null,
-      devices_known: p.devices_known, devices_total: p.devices_total, sources: node.platform ? [node.source, "ipmi-dcmi"] : [node.source],
+      devices_known: p.devices_known, devices_total: p.devices_total, sources: world.scenario === "replay" && node.id === "gpu-a01" ? ["replay"] : node.platform ? [node.source, "ipmi-dcmi"] : [node.source],
       energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, gap_seconds: Math.round(t.gap), simulated: world.simulated(node),
       clock_offset_seconds: node.id === "gpu-b03" ? 6.2 : node.neverKnown ? null : 0.02, agent_version: "0.1.0", trend, ...(this.tenant ? { partial_view: true } : {}),
     };

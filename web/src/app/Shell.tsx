@@ -100,7 +100,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
   const client = useQueryClient();
   const fetching = useIsFetching();
   const stats = useDashboard(range, 30_000);
-  const alerts = stats.data?.alerts.length ?? 0;
+  const alerts = stats.data?.alerts_total ?? stats.data?.alerts.length ?? 0;
   const type = (v: string): void => {
     setDraft(v);
     if (listed) setQ(v);
@@ -147,6 +147,7 @@ function Banners({ session }: { session: Session }): JSX.Element {
   return (
     <>
       {session.simulated && <div className="banner sim" role="note"><span className="badge sim">{t("badge.sim")}</span> {t("banner.sim")}</div>}
+      {session.replay === true && <div className="banner replay" role="note"><span className="badge replay">{t("badge.replay")}</span> {t("banner.replay")}</div>}
       {live.state === "lost" && <div className="banner bad" role="alert">▲ {t("banner.lost", { time: time(live.lastAt ?? (stats.dataUpdatedAt > 0 ? stats.dataUpdatedAt : null), true) })}</div>}
       {factor && !factor.configured && <div className="banner warn" role="note">▲ {t("banner.placeholder", { v: `${factor.value ?? ""} kg\u00a0CO₂e/kWh` })}</div>}
     </>

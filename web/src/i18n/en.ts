@@ -38,6 +38,7 @@ export const en = {
   "bar.role.agent": "agent",
 
   "banner.sim": "Simulated. Never enters reports or quotas.",
+  "banner.replay": "Replay of a recorded log, not live.",
   "banner.lost": "Live updates lost. Data as of {time}; retrying.",
   "banner.placeholder": "Placeholder factor {v}: an order of magnitude no agency published, not authoritative. Set a factor in the server's configuration.",
 
@@ -111,6 +112,7 @@ export const en = {
   "badge.sim": "SIM",
   "badge.sim.title": "Simulated. Never enters reports or quotas.",
   "badge.mixed.title": "Part of this is simulated. Simulated energy never enters reports or quotas.",
+  "badge.replay": "REPLAY",
   "badge.est": "≈ est.",
   "badge.placeholder": "placeholder factor",
   "badge.gap": "gap {d}",
@@ -158,6 +160,7 @@ export const en = {
   "dash.top.other": "others, not in this list",
   "dash.top.diff": "These rows don't add up to the total: {d} too much. Please report it with the request id.",
   "dash.alerts": "Alerts",
+  "dash.alerts.some": "{n} of {total} shown",
   "dash.alerts.none": "No alert is active.",
   "alert.agent_silent": "agent silent",
   "alert.coverage_low": "coverage low",

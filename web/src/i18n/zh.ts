@@ -40,6 +40,7 @@ export const zh: Record<MessageKey, string> = {
   "bar.role.agent": "采集代理",
 
   "banner.sim": "模拟数据，不进入报告与配额。",
+  "banner.replay": "回放：历史记录日志，非实时数据。",
   "banner.lost": "实时更新中断，数据截至 {time}，正在重试。",
   "banner.placeholder": "占位因子 {v}：仅为量级参考，无机构发布，不具权威性。请在服务器配置中设置排放因子。",
 
@@ -113,6 +114,7 @@ export const zh: Record<MessageKey, string> = {
   "badge.sim": "SIM",
   "badge.sim.title": "模拟数据，不进入报告与配额。",
   "badge.mixed.title": "其中一部分为模拟数据。模拟能耗不进入报告与配额。",
+  "badge.replay": "回放",
   "badge.est": "≈ 估算",
   "badge.placeholder": "占位因子",
   "badge.gap": "缺口 {d}",
@@ -160,6 +162,7 @@ export const zh: Record<MessageKey, string> = {
   "dash.top.other": "未列出的其他项",
   "dash.top.diff": "各行之和超出合计 {d}。请附请求编号反馈。",
   "dash.alerts": "告警",
+  "dash.alerts.some": "已显示 {n} / {total}",
   "dash.alerts.none": "当前没有告警。",
   "alert.agent_silent": "采集代理失联",
   "alert.coverage_low": "覆盖率低",

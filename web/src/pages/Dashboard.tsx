@@ -5,7 +5,7 @@ import type { DashboardStats, Energy, TopRow } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
-import { coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
+import { count, coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
 import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
@@ -13,6 +13,7 @@ import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
 import { HourBars } from "../ui/HourBars";
 import { CoverageNote, MissingLine } from "../ui/Notes";
+import { sorted } from "../ui/sort";
 import { Sparkline } from "../ui/Sparkline";
 import { ErrorBox, Guard, NoNodes, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -123,12 +124,14 @@ function CoverageCard({ d }: { d: DashboardStats }): JSX.Element {
 
 function Alerts({ d }: { d: DashboardStats }): JSX.Element {
   const { t, time, age, code } = useWords();
+  const total = Math.max(d.alerts_total ?? 0, d.alerts.length);
+  const list = sorted(d.alerts, (a) => a.subject, false);
   return (
     <div id="alerts">
-      <div className="card-head"><h2>{t("dash.alerts")}</h2><span className="dim num">{d.alerts.length}</span></div>
+      <div className="card-head"><h2>{t("dash.alerts")}</h2><span className="dim num">{count(total)}</span>{total > list.length && <span className="dim small">{t("dash.alerts.some", { n: count(list.length), total: count(total) })}</span>}</div>
       {d.alerts.length === 0 ? <div className="line dim">{t("dash.alerts.none")}</div> : (
-        <ul className="alert-list" aria-live="polite">
-          {d.alerts.map((a) => (
+        <ul className="alert-list" aria-live="polite" tabIndex={0}>
+          {list.map((a) => (
             <li key={`${a.kind}${a.subject}`} title={a.text}>
               <span className="warn-text" aria-hidden="true">▲</span>
               <span><Link to={hrefTo(`/nodes/${encodeURIComponent(a.subject)}`)}>{a.subject}</Link> {code("alert", a.kind, a.text)}</span>

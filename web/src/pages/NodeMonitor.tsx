@@ -9,7 +9,7 @@ import { Series } from "../chart/Series";
 import { bytes, coverage, coverageIsLow, gasName, kEnergy, factor as published, known, kWatts, microjoules, number, percent, pickFor, quantity } from "../format/number";
 import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
-import { EstimateBadge, SimBadge } from "../ui/Badges";
+import { EstimateBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
@@ -59,7 +59,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
     <div className="head">
       <div className="toolbar">
         <Link to={hrefTo("/nodes")} className="crumb">{t("nav.nodes")}</Link><span className="dim" aria-hidden="true">›</span>
-        <h1>{n.node_id}</h1> <SimBadge quality={n.simulated ? "simulated" : ""} />
+        <h1>{n.node_id}</h1> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge sources={n.sources} />
         {n.state === "live" ? <span className="state live"><span aria-hidden="true">● </span>{t("nodes.state.live")}</span> : <span className="state silent"><span aria-hidden="true">◌ </span>{t("nodes.silent_for", { age: short(n.silent_seconds) })}</span>}
         <span className="dim opt">{[n.zone, n.cpu?.model, n.agent_version ? t("node.agent", { v: n.agent_version }) : null].filter((x) => x !== null && x !== undefined && x !== "").join(" · ")}</span>
         <span className="grow" />

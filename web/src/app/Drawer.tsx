@@ -3,13 +3,13 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { apiPath } from "../api/client";
 import { useDashboard, useEnergy, useNode, useSession } from "../api/queries";
 import type { Energy } from "../api/types";
-import { carbon, coverage, exactMicrojoules, factor, gasName, known, kUnknown, kwh, microjoules, number, percent, sumMicrojoules, watts } from "../format/number";
+import { carbon, count, coverage, exactMicrojoules, factor, gasName, known, kUnknown, kwh, microjoules, percent, sumMicrojoules, watts } from "../format/number";
 import { isoText } from "../format/time";
 import { useWords, type MessageKey } from "../i18n";
 import { SimBadge } from "../ui/Badges";
 import { parseDrawer, type EvidenceRef } from "../ui/Evidence";
 import { Icon } from "../ui/Icon";
-import { missing, noteText, unitText } from "../ui/Notes";
+import { amount, missing, noteText, unitText } from "../ui/Notes";
 import { ErrorBox, Skeleton } from "../ui/States";
 import { Unknown } from "../ui/Value";
 import { useQueryValue } from "./router";
@@ -70,7 +70,9 @@ function EnergyEvidence({ of, range, cluster }: { of: EvidenceRef; range: string
 
 function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string }): JSX.Element {
   const w = useWords();
-  const { t, duration, range, time } = w;
+  const { t, range, time } = w;
+  // Of a cluster or a team the seconds of many things add up: the text says whose they are.
+  const duration = (s: number): string => amount(e.scope, s, w);
   const exact = sumMicrojoules([e.method.counter_uj, e.method.integrated_uj]);
   const total = microjoules(e.energy_uj);
   const diff = exact !== null && total !== null ? total - exact : null;
@@ -111,7 +113,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
 
       <Section title={t("ev.cover")}>
         <Row name={t("word.coverage")}>{e.coverage === null ? <Unknown reason={noData} /> : coverage(e.coverage, e.gap_seconds, e.partial_seconds)}</Row>
-        <Row name={t("ev.covered")}>{e.scope === "cluster" ? t("coverage.node_time", { d: duration(e.covered_seconds) }) : duration(e.covered_seconds)}</Row>
+        <Row name={t("ev.covered")}>{duration(e.covered_seconds)}</Row>
         <Row name={t("ev.missing")}>{missing(e, w)}</Row>
         <Row name={t("ev.partial")}>{duration(e.partial_seconds)}</Row>
         {e.shared_seconds > 0 && <Row name={t("ev.shared")}>{duration(e.shared_seconds)}</Row>}
@@ -141,7 +143,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
 
       <Section title={t("ev.notes")}>
         <ul className="notes">{e.notes.map((n) => <li key={`${n.code}${n.text}`}>{noteText(n, w, e)}</li>)}</ul>
-        <Row name={t("ev.rows")}>{number(e.rows)}</Row>
+        <Row name={t("ev.rows")}>{count(e.rows)}</Row>
         <Row name={t("ev.samples")} title={`${isoText(e.first_sample_at)} / ${isoText(e.last_sample_at)}`}>{e.first_sample_at === null ? <Unknown reason={noData} /> : time(e.first_sample_at)}{" – "}{e.last_sample_at === null ? <Unknown reason={noData} /> : time(e.last_sample_at)}</Row>
       </Section>
       <Actions json={e} path={path} ledger={ledger} />
@@ -163,7 +165,7 @@ function ClusterPower({ range }: { range: string }): JSX.Element {
   const p = q.data.power_now;
   return (
     <div className="drawer-body">
-      <div className="drawer-figure">{known(p.power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : watts(p.power_watts)}</div>
+      <div className="drawer-figure">{known(p.power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : watts(p.power_watts)} <SimBadge quality={session.data?.simulated ? q.data.energy_summary?.quality ?? "simulated" : ""} /></div>
       <Section title={t("ev.formula")}>
         <p className="formula">Σ {t("ev.last_reading")} = {watts(p.power_watts, 4)}</p>
         {session.data?.role === "tenant" ? <p>{t("dash.team_view")}</p> : <Row name={t("ev.devices")}>{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })}</Row>}

@@ -124,7 +124,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
       <div className="segments" role="group" aria-label={t("bar.range")} data-control="range">
         {kRanges.map((r) => <button key={r} type="button" aria-pressed={range === r} onClick={() => setQuery({ range: r === "24h" ? "" : r, zoom: "" }, false)}>{t(`bar.range.${r}`)}</button>)}
       </div>
-      <button type="button" className="button small zone" onClick={() => prefs.set({ zone: zone === "utc" ? "browser" : "utc" })} aria-label={`${t("bar.zone")}: ${t(`bar.zone.${zone}`)}`} title={t(`bar.zone.${zone}`)} data-control="zone">{zoneLabel(Date.now(), zone)}</button>
+      <button type="button" className="button small zone" onClick={() => prefs.set({ zone: zone === "utc" ? "browser" : "utc" })} aria-label={t("word.labelled", { what: t("bar.zone"), text: t(`bar.zone.${zone}`) })} title={t(`bar.zone.${zone}`)} data-control="zone">{zoneLabel(Date.now(), zone)}</button>
       <button type="button" className={`live ${live.state}`} aria-pressed={prefs.live} onClick={() => prefs.set({ live: !prefs.live })} title={t(prefs.live ? "bar.live.title" : "bar.paused.title")} data-control="live">
         <span aria-hidden="true">{live.state === "paused" ? "❚❚" : live.state === "lost" ? "▲" : fetching > 0 || live.state === "connecting" ? "◌" : "●"}</span> {t(live.state === "paused" ? "bar.paused" : live.state === "lost" ? "bar.lost" : "bar.live")}
       </button>
@@ -132,7 +132,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
       <LanguageSwitch />
       <ThemeSwitch />
       <button type="button" className="icon-button help-button" onClick={onHelp} aria-label={t("bar.help")} title={t("bar.help")}><Icon name="help" /></button>
-      <span className="user dim" title={t(`bar.role.${session.role}`, { team: session.team })}>{session.role === "tenant" ? t("bar.role.tenant", { team: session.team }) : session.name}</span>
+      <span className="user dim" title={t(`bar.role.${session.role}`, { team: session.team })}>{session.role === "tenant" ? t("bar.role.tenant", { team: session.team }) : session.name === "login link" ? t("bar.by_link") : session.name}</span>
       <button type="button" className="icon-button" onClick={() => void leave()} aria-label={t("bar.signout")} title={t("bar.signout")}><Icon name="out" /></button>
     </header>
   );

@@ -188,7 +188,7 @@ export function Series(props: SeriesProps): JSX.Element {
   const [capUnit, capFactor] = pickFor(kWatts, [found.mean, found.peak]);
   const inUnit = (w: number | null): string => (known(w) === null ? kUnknown : number((w ?? 0) / capFactor));
   const sentence = t("chart.caption", { mean: inUnit(found.mean), peak: `${inUnit(found.peak)}\u00a0${capUnit}`, time: clock(found.peakAt), gaps: holes });
-  const caption = found.mean === null ? t("chart.caption.none") : headline && data.lines.length > 1 ? t("chart.caption.of", { what: headline.label, text: sentence }) : sentence;
+  const caption = found.mean === null ? t("chart.caption.none") : headline && data.lines.length > 1 ? t("word.labelled", { what: headline.label, text: sentence }) : sentence;
 
   const toggle = (key: string): void => {
     if (key === sumKey) {

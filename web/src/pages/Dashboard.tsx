@@ -187,10 +187,10 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
   const [mass, massDiv] = pickFor(kMass, [e?.carbon_kgco2e]);
   const share = (uj: bigint | null): number | null => (uj === null || total === null || total === 0n ? null : Number((uj * 1_000_000n) / total) / 1e6);
   const carbonOf = (kwhValue: number | null): number | null => (kwhValue === null || factor === null ? null : kwhValue * factor);
-  const line = (key: string, name: JSX.Element, kwhValue: number | null, kg: number | null, cover: string | null, portion: number | null, extra: JSX.Element | null, className = "", linked = false, low = false): JSX.Element => (
+  const line = (key: string, name: JSX.Element, kwhValue: number | null, kg: number | null, cover: string | null, portion: number | null, extra: { team: string; badge: JSX.Element } | null, className = "", linked = false, low = false): JSX.Element => (
     <tr key={key} className={className} {...(linked ? { "data-row": key } : {})}>
       <td className="name">{name}</td>
-      {tab === "tasks" && <td>{extra}</td>}
+      {tab === "tasks" && <><td className="opt">{extra?.team}</td><td>{extra?.badge}</td></>}
       <td className="r" data-unit={kwhValue === null ? undefined : unit}><Value text={number(kwhValue === null ? null : kwhValue / div)} reason={t("unknown.no_data")} /></td>
       {showCarbon && <td className="r" data-unit={kg === null ? undefined : mass}><Value text={number(kg === null ? null : kg / massDiv)} reason={t("unknown.carbon")} /></td>}
       <td className={low ? "r opt warn-text" : "r opt"}>{cover === null ? "" : cover === kUnknown ? <Unknown reason={t("unknown.no_data")} /> : cover}{low && <span aria-hidden="true"> ▲</span>}</td>
@@ -203,7 +203,7 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
       <thead>
         <tr>
           <th scope="col">{t(tab === "tasks" ? "col.task" : tab === "nodes" ? "col.node" : "col.team")}</th>
-          {tab === "tasks" && <th scope="col">{t("col.attribution")}</th>}
+          {tab === "tasks" && <><th scope="col" className="opt">{t("col.team")}</th><th scope="col">{t("col.attribution")}</th></>}
           <th scope="col" className="r">{t("col.energy", { unit })}</th>
           {showCarbon && <th scope="col" className="r">{t("col.carbon", { unit: `${mass}\u00a0${gasName(e?.emission_factor?.gas)}` })}</th>}
           <th scope="col" className="r opt">{t("col.coverage")}</th>
@@ -214,12 +214,12 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
         {rows.map((r) => line(r.id,
           tab === "teams" ? <span>{r.id}</span> : <Link to={hrefTo(`/${tab}/${encodeURIComponent(r.id)}`, r.cluster === "default" ? {} : { cluster: r.cluster })}>{r.id}</Link>,
           r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage, r.gap_seconds, r.partial_seconds), share(microjoules(r.energy_uj)),
-          tab === "tasks" ? <><AttributionBadge value={r.attribution} /> <span className="dim">{r.team}</span></> : null, "", true, coverageIsLow(r.coverage)))}
+          tab === "tasks" ? { team: r.team ?? "", badge: <AttributionBadge value={r.attribution} /> } : null, "", true, coverageIsLow(r.coverage)))}
         {rest !== null && rest > 0n && line("~other", <span className="dim">{t("dash.top.other")}</span>, kwhOf(rest), carbonOf(kwhOf(rest)), null, share(rest), null, "rest")}
         {tab !== "nodes" && apart && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={apart.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(apart.energy_kwh), carbonOf(known(apart.energy_kwh)), null, share(microjoules(apart.energy_uj)), null, "unattributed")}
         {line("~total", <strong>{t("word.total")}</strong>, e?.energy_kwh ?? null, e?.carbon_kgco2e ?? null, coverage(e?.coverage, e?.gap_seconds, e?.partial_seconds), total === null ? null : 1, null, "total")}
       </tbody>
-      {(rest !== null && rest < 0n) && <tfoot><tr><td colSpan={6} className="bad-text">▲ {t("dash.top.diff", { d: exactMicrojoules(-rest) })}</td></tr></tfoot>}
+      {(rest !== null && rest < 0n) && <tfoot><tr><td colSpan={7} className="bad-text">▲ {t("dash.top.diff", { d: exactMicrojoules(-rest) })}</td></tr></tfoot>}
     </table>
     {!apart && e && <div className="line dim">{t("tasks.unattributed.hidden")}</div>}
     </>

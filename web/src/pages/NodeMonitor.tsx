@@ -72,7 +72,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
         <div><span className="label">{t("word.carbon")}</span>
           {rate.data?.carbon_hidden_reason ? <span className="dim small">{code("reason", rate.data.carbon_hidden_reason)}</span> : <>
             <EvidenceButton of={{ kind: "carbon", scope: "node", id: n.node_id }} className="mid"><Value text={q.text} unit={q.unit === "" ? "" : `${q.unit}\u00a0${gas}/h`} reason={n.partial_view ? t("unknown.team_view") : rate.data ? t("unknown.no_reading") : t("state.loading")} /></EvidenceButton>
-            {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : `▲ ${t("badge.placeholder")}`) : ""}</span>}
+            {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : <span className="nowrap">▲ {t("badge.placeholder")}</span>) : null}</span>}
           </>}</div>
         <div><span className="label">{t("word.energy")}</span>
           <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kw.text} unit={kw.unit} reason={t("unknown.no_data")} /></EvidenceButton>

@@ -75,7 +75,7 @@ export function Nodes(): JSX.Element {
         <label className="check"><input type="checkbox" checked={low === "1"} onChange={(e) => setLow(e.target.checked ? "1" : "")} />{t("nodes.low_only")}</label>
       </div>
       {list.isError && <ErrorBox error={list.error} what={t("what.nodes")} retry={() => void list.refetch()} />}
-      {total === 0 && q === "" && state === "" ? <NoNodes /> : steady.length === 0 ? <Empty>{t("state.no_match", { q: q === "" ? t(low === "1" ? "nodes.low_only" : state === "live" ? "nodes.state.live" : "nodes.state.silent") : q })}</Empty> : (
+      {total === 0 && q === "" && state === "" ? <NoNodes /> : steady.length === 0 ? <Empty>{q !== "" ? t("state.no_match", { q }) : t(low === "1" ? "nodes.none.low" : state === "live" ? "nodes.none.live" : "nodes.none.silent")}</Empty> : (
         <div onPointerEnter={() => setInside(true)} onPointerLeave={() => setInside(false)}>
           <NodeTable rows={steady} sort={sort} onSort={(s) => setSort(s)} chosen={chosen} choose={setChosen} />
         </div>

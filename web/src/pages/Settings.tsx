@@ -36,7 +36,7 @@ export function Settings(): JSX.Element {
         <h1>{t("settings.sources")}</h1>
         <span>{t("settings.count", { s: all.length, n: list.data.nodes.length })}</span>
         <span className="grow" />
-        <span className="dim">{t("settings.factor")}:</span>
+        <span className="dim">{t("settings.factor.is")}</span>
         {factors.isError ? <span className="bad-text">▲</span> : f ? <span>{factorText(f.value)} {unitText(f.unit)} {f.configured ? `· ${f.source}` : ""} <PlaceholderBadge show={!f.configured} /></span> : factors.isPending ? null : <span className="dim">{t("settings.factor.none")}</span>}
       </div>
       {all.length === 0 ? <NoNodes /> : rows.length === 0 ? <Empty>{t("state.no_match", { q })}</Empty> : (

@@ -64,7 +64,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
         <div className="card-head"><h2>{t("task.energy")}</h2><SimBadge quality={e.quality} /></div>
         <div className="kpi-row"><EvidenceButton of={{ kind: "energy", scope: "task", id }} className="big"><Value text={q.text} unit={q.unit} reason={t("unknown.no_data")} /></EvidenceButton></div>
         {portion !== null && (
-          <svg className="share-bar" width="100%" height="10" role="img" aria-label={`${t("task.share_bar")}: ${kwh(shared)}`}>
+          <svg className="share-bar" width="100%" height="10" role="img" aria-label={t("word.labelled", { what: t("task.share_bar"), text: kwh(shared) })}>
             <rect width="100%" height="10" fill="var(--tw-accent)" />
             <rect x={`${(1 - portion) * 100}%`} width={`${portion * 100}%`} height="10" fill="var(--tw-surface)" />
             <rect x={`${(1 - portion) * 100}%`} width={`${portion * 100}%`} height="10" fill="url(#tw-stripe)" />

@@ -73,7 +73,7 @@ export function Tasks(): JSX.Element {
         </label>
       </div>
       {list.isError && <ErrorBox error={list.error} what={t("what.tasks")} retry={() => void list.refetch()} />}
-      {steady.length === 0 && <Empty>{q === "" && team === "" ? t("state.no_tasks") : t("state.no_match", { q: q === "" ? team : q })}</Empty>}
+      {steady.length === 0 && <Empty>{q === "" && team === "" ? t("state.no_tasks") : q === "" ? t("tasks.none.team", { team }) : t("state.no_match", { q })}</Empty>}
       <div onPointerEnter={() => setInside(true)} onPointerLeave={() => setInside(false)}>
         <TaskTable rows={steady} head={head} complete={!list.hasNextPage} comparable={oneMoment(list.data.pages)} filtered={q !== "" || team !== ""} sort={sort} onSort={(s) => setSort(s)} />
       </div>

@@ -62,6 +62,8 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
   const best = list.reduce<Bar | null>((a, b) => (b.value !== null && (a === null || b.value > (a.value ?? 0)) ? b : a), null);
   const sum = list.every((b) => b.value === null) ? null : list.reduce((s, b) => s + (b.value ?? 0), 0);
   const missing = list.reduce((s, b) => s + b.missing, 0);
+  const hoursTold = list.reduce((s, b) => s + b.hours, 0);
+  const [capUnit, capFactor] = pickFor(kEnergy, [sum]);
   const chosen = at === null ? null : list[at];
   return (
     <figure className="bars">
@@ -103,7 +105,7 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
           </div>
         )}
       </div>
-      <figcaption>{t("dash.hourly.caption", { sum: sum === null ? number(null) : kwh(sum), n: list.reduce((s, b) => s + b.hours, 0), max: kwh(best?.value ?? null), time: best ? time(best.from) : number(null), missing })}</figcaption>
+      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), missing })}</figcaption>
     </figure>
   );
 }

@@ -71,7 +71,7 @@ export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "covera
 }
 
 /** Seconds of many nodes add up to more than the range: the text says whose time it is. */
-const amount = (scope: string, seconds: number, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : w.duration(seconds));
+export const amount = (scope: string, seconds: number, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : scope === "team" ? w.t("coverage.task_time", { d: w.duration(seconds) }) : w.duration(seconds));
 export const missing = (e: Pick<Energy, "scope" | "gap_seconds">, w: Words): string => amount(e.scope, e.gap_seconds, w);
 
 /** The sentence that real energy is higher, wherever coverage is below 99%. */

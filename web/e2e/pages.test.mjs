@@ -291,3 +291,15 @@ test("a team's sign-in opens every page, and says what it is not shown", async (
   });
   await on({ token: "tenant" }, "/nodes/gpu-a01", async (page) => assert.match(await page.locator("main").innerText(), /The view is limited to the team's tasks/));
 });
+
+test("a replayed log is never taken for live data", async () => {
+  await on({ token: "replay" }, "/nodes", async (page) => {
+    assert.match(await page.locator(".banner.replay").innerText(), /Replay of a recorded log, not live\./);
+    assert.equal(await page.locator("td.name .badge.replay").count(), 1);
+  });
+  await on({}, "/nodes", async (page) => assert.equal(await page.locator(".badge.replay").count(), 0));
+});
+
+test("an empty filter says what there is none of", async () => {
+  await on({ token: "tenant" }, "/nodes?state=silent", async (page) => assert.match(await page.locator(".message.empty").innerText(), /No node is silent\./));
+});

@@ -179,7 +179,7 @@ export function Series(props: SeriesProps): JSX.Element {
   const [unit, factor] = pick(kWatts, ceiling(scene));
   const headline = data.lines.find((l) => l.kind === "sum") ?? data.lines[0];
   const found = finding(headline?.points ?? [], data.from, data.to);
-  const tale = told(strip);
+  const tale = told(strip, data.lines.length === 1);
   const holes = [
     tale.gaps > 0 || tale.unknownSeconds + tale.partialSeconds === 0 ? t("chart.caption.gaps", { n: tale.gaps, d: duration(tale.gapSeconds) }) : null,
     tale.unknownSeconds > 0 ? t(bridged ? "coverage.bridged" : "coverage.unknown", { d: duration(tale.unknownSeconds) }) : null,

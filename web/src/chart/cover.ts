@@ -40,7 +40,7 @@ export function stretches(input: Input): Stretch[] {
   };
   if (input.keptFrom > from) hole(from, input.keptFrom, "retention");
   for (const g of input.gaps) {
-    const inside = times.some((t) => t >= g.from && t < g.to);
+    const inside = times.some((t) => t + (input.bucketSeconds >= 30 ? bucket : 0) > g.from && t < g.to && (t >= g.from || input.lines.length > 1));
     hole(g.from, g.to, g.cause, g.cause === "unknown" && inside ? "partial" : "gap");
   }
   let last = Math.max(from, input.keptFrom);
@@ -53,7 +53,8 @@ export function stretches(input: Input): Stretch[] {
   if (life && life.from !== null && life.from > from) off(from, life.from, life.outside);
   // A sample stands for the step up to the next one.
   if (life && life.to !== null && life.to + step < to) off(life.to, to, life.outside);
-  for (const run of partialRuns(input.sum, step)) hole(run.from, run.to + bucket, "partial", "partial");
+  // Where the server names each device's hole, whole buckets of the sum would only widen it.
+  if (!input.gaps.some((g) => g.key !== undefined)) for (const run of partialRuns(input.sum, step)) hole(run.from, run.to + bucket, "partial", "partial");
   return paint(from, to, holes);
 }
 
@@ -82,15 +83,15 @@ function partialRuns(sum: readonly PowerPoint[], step: number): { from: number; 
   return out;
 }
 
-/** Seconds of a strip by what the reader is told of them. */
+/** Seconds of a strip by what the reader is told of them; with a single line there are no other devices. */
 export interface Told { gaps: number; gapSeconds: number; unknownSeconds: number; partialSeconds: number }
 
-export function told(strip: readonly Stretch[]): Told {
+export function told(strip: readonly Stretch[], single = false): Told {
   const out: Told = { gaps: 0, gapSeconds: 0, unknownSeconds: 0, partialSeconds: 0 };
   for (const s of strip) {
     const seconds = (s.to - s.from) / 1000;
-    if (s.state === "partial") out.partialSeconds += seconds;
-    else if (s.state === "gap" && s.cause === "unknown") out.unknownSeconds += seconds;
+    if (s.state === "partial" && !single) out.partialSeconds += seconds;
+    else if (s.state === "partial" || (s.state === "gap" && s.cause === "unknown")) out.unknownSeconds += seconds;
     else if (s.state === "gap") {
       out.gaps += 1;
       out.gapSeconds += seconds;

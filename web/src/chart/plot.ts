@@ -77,7 +77,7 @@ export function makePlot(host: HTMLElement, strokes: readonly Stroke[], o: PlotO
       y: { range: () => [0, ceiling(o.scene())] },
     },
     axes: [
-      { ...axis, size: 44, space: 64, values: (_u, splits) => xLabels(splits, o.zone, o.lang) },
+      { ...axis, size: 48, space: 64, values: (_u, splits) => xLabels(splits, o.zone, o.lang) },
       {
         ...axis,
         size: kAxisWidth,

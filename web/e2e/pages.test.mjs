@@ -200,6 +200,14 @@ test("hiding a line and zooming are in the address and survive a refresh", async
     await page.mouse.move(plot.x + plot.width * 0.6, plot.y + 50, { steps: 4 });
     await page.mouse.up();
     await page.waitForFunction(() => location.search.includes("zoom="));
+    // The pointer is still inside: the zoom and its finer curve are shown all the same.
+    const shown = () => page.locator("[data-chart=gpu]").evaluate((e) => e.dataset.window);
+    const [, from, to] = /zoom=(\d+)-(\d+)/.exec(page.url());
+    await page.waitForFunction((w) => document.querySelector("[data-chart=gpu]")?.dataset.window === w, `${from}-${to}`, { timeout: 3000 });
+    await settled(page);
+    assert.equal(await shown(), `${from}-${to}`);
+    assert.equal(await page.locator("[data-chart=gpu] .pill").count(), 0, "no update waits after a zoom");
+    assert.equal(await page.locator("[data-chart=gpu] .tip").filter({ hasText: "pinned" }).count(), 0, "a drag pins nothing");
     await page.keyboard.press("r");
     await settled(page);
     assert.match(page.url(), /zoom=/);
@@ -214,7 +222,11 @@ test("the tooltip lists all visible lines", async () => {
     await page.mouse.move(plot.x + plot.width * 0.1, plot.y + 60);
     await page.mouse.move(plot.x + plot.width * 0.1 + 2, plot.y + 60);
     await page.waitForSelector("[data-chart=gpu] .tip");
-    assert.equal(await page.locator("[data-chart=gpu] .tip-row").count(), 9);
+    assert.equal(await page.locator("[data-chart=gpu] .tip-row").count(), 8, "the sum is drawn when asked for");
+    await page.locator("[data-chart=gpu] label", { hasText: "node sum" }).click();
+    await page.mouse.move(plot.x + plot.width * 0.1, plot.y + 60);
+    await page.mouse.move(plot.x + plot.width * 0.1 + 3, plot.y + 60);
+    await page.waitForFunction(() => document.querySelectorAll("[data-chart=gpu] .tip-row").length === 9);
     assert.match(await page.locator("[data-chart=gpu] .tip-title").innerText(), /UTC$/);
   });
 });
@@ -257,4 +269,37 @@ test("a tenant sees the own team's tasks only, with a total of them", async () =
   await on({ token: "tenant" }, "/tasks", async (page) => {
     assert.ok((await page.locator("tbody tr[data-row] td:nth-child(2)").allInnerTexts()).every((x) => x === "vision"));
   });
+});
+
+test("a team's sign-in opens every page, and says what it is not shown", async () => {
+  for (const lang of ["en", "zh"]) {
+    const { context, page, problems } = await open(browser, base, { token: "tenant", lang });
+    for (const path of ["/", "/?tab=nodes", "/?tab=teams", "/nodes", "/nodes/gpu-a01", "/tasks", "/tasks/train-8", "/settings", "/?drawer=power~cluster~", "/?drawer=energy~cluster~", "/nodes/gpu-a01?drawer=power~node~gpu-a01"]) {
+      await go(page, base + path);
+      assert.equal(await page.locator(".message.bad").count(), 0, `${path}: ${await page.locator(".message.bad").allInnerTexts()}`);
+      const text = await page.locator(".shell").innerText();
+      assert.doesNotMatch(text, /\bNaN\b|\bundefined\b|\bnull\b|reports no accelerator|\d+ of \d+ devices/, path);
+      assert.equal(await page.locator("[data-unattributed]").count(), 0, path);
+    }
+    assert.deepEqual(problems, []);
+    await context.close();
+  }
+  await on({ token: "tenant" }, "/tasks", async (page) => {
+    const sum = (await page.locator("tr[data-row]").evaluateAll((all) => all.map((r) => r.dataset.uj))).filter((x) => x !== "").reduce((s, x) => s + BigInt(x), 0n);
+    assert.equal(await page.locator("[data-total]").getAttribute("data-total"), sum.toString());
+    assert.match(await page.locator("main").innerText(), /Other tasks' energy isn't shown to a team\./);
+  });
+  await on({ token: "tenant" }, "/nodes/gpu-a01", async (page) => assert.match(await page.locator("main").innerText(), /The view is limited to the team's tasks/));
+});
+
+test("a replayed log is never taken for live data", async () => {
+  await on({ token: "replay" }, "/nodes", async (page) => {
+    assert.match(await page.locator(".banner.replay").innerText(), /Replay of a recorded log, not live\./);
+    assert.equal(await page.locator("td.name .badge.replay").count(), 1);
+  });
+  await on({}, "/nodes", async (page) => assert.equal(await page.locator(".badge.replay").count(), 0));
+});
+
+test("an empty filter says what there is none of", async () => {
+  await on({ token: "tenant" }, "/nodes?state=silent", async (page) => assert.match(await page.locator(".message.empty").innerText(), /No node is silent\./));
 });

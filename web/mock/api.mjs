@@ -28,6 +28,7 @@ export class Api {
   constructor(world, session) {
     this.world = world;
     this.session = session;
+    this.tenant = session.role === "tenant";
     this.configured = world.scenario !== "placeholder" && world.scenario !== "hidden";
     this.visible = this.configured || session.role === "ops";
     this.factor = this.configured
@@ -44,7 +45,7 @@ export class Api {
     const { world, session } = this;
     return { role: session.role, team: session.team, name: session.name, expires_at: iso(world.now + 8 * kHour), version: "0.1.0",
       simulated: world.scenario === "sim" || world.scenario === "mixed", factor_configured: this.configured,
-      curve_retention_seconds: 604_800, max_gap_seconds: 60 };
+      replay: world.scenario === "replay", curve_retention_seconds: 604_800, max_gap_seconds: 60 };
   }
 
   energy(scope, id, t, range, more = {}) {
@@ -78,6 +79,19 @@ export class Api {
     return this.session.role === "tenant" ? all.filter((t) => t.team === this.session.team) : all;
   }
 
+  /** What a team is told: the sum of its tasks, with nothing of what others used. */
+  ofTasks(tasks, range) {
+    const sum = { uj: null, covered: 0, gap: 0, rows: 0 };
+    for (const task of tasks) {
+      const t = this.world.taskEnergy(task, range.from, range.to);
+      if (t.uj !== null) sum.uj = (sum.uj ?? 0n) + t.uj;
+      sum.covered += t.covered;
+      sum.gap += t.gap;
+      sum.rows += t.rows;
+    }
+    return { ...sum, coverage: sum.covered + sum.gap > 0 ? sum.covered / (sum.covered + sum.gap) : null };
+  }
+
   allParts() {
     // The wide cluster shows its first nodes in the totals: it is there to test lists, not sums.
     return this.world.nodes.slice(0, 60).flatMap((n) => this.world.partsOf(n));
@@ -85,6 +99,7 @@ export class Api {
 
   /** Energy of all devices and what no task explains. */
   cluster(range) {
+    if (this.tenant) return this.ofTasks(this.tasksSeen(), range);
     const key = `${range.from}/${range.to}`;
     let found = this.world.memo.get(key);
     if (found) return found;
@@ -121,7 +136,7 @@ export class Api {
     const row = (id, t, extra) => ({ id, cluster: "default", energy_kwh: kwh(t.uj), energy_uj: str(t.uj), ...this.carbon(t.uj), coverage: t.coverage, share: share(t.uj), ...extra });
     const order = (rows) => rows.sort((a, b) => (b.energy_kwh ?? -1) - (a.energy_kwh ?? -1)).slice(0, 10);
     const tasks = this.tasksSeen().map((task) => row(task.id, world.taskEnergy(task, range.from, range.to), { team: task.team, attribution: task.share === null ? "exclusive" : "shared_estimated" }));
-    const nodes = world.nodes.slice(0, 60).map((n) => row(n.id, world.total(world.partsOf(n), range.from, range.to), {}));
+    const nodes = this.nodesSeen().slice(0, 60).map((n) => row(n.id, this.nodeTotal(n, range), {}));
     const teams = new Map();
     for (const task of this.tasksSeen()) {
       const t = world.taskEnergy(task, range.from, range.to);
@@ -133,7 +148,7 @@ export class Api {
     }
     const hourly = [];
     for (let h = Math.floor(range.from / kHour) * kHour; h < range.to; h += kHour) {
-      const t = world.total(this.allParts(), h, h + kHour);
+      const t = this.tenant ? this.ofTasks(this.tasksSeen(), { from: h, to: h + kHour }) : world.total(this.allParts(), h, h + kHour);
       hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), coverage: t.uj === null ? null : t.coverage, ...this.carbon(t.uj) });
     }
     const silent = world.nodes.filter((n) => n.silentFor);
@@ -144,20 +159,24 @@ export class Api {
     }
     return {
       from: iso(range.from), to: iso(range.to), range: query.get("range") ?? "24h",
-      ...(whole.rows === 0 ? {} : { energy_summary: this.energy("cluster", "default", whole, range, { unattributed: whole.unattributed }) }),
-      power_now: this.powerNow(), hourly: world.nodes.length === 0 ? [] : hourly,
+      ...(whole.rows === 0 ? {} : { energy_summary: this.tenant ? this.energy("team", this.session.team, whole, range) : this.energy("cluster", "default", whole, range, { unattributed: whole.unattributed }) }),
+      power_now: this.tenant ? { ...this.powerNow(), power_watts: null } : this.powerNow(), hourly: world.nodes.length === 0 ? [] : hourly,
       top: { tasks: order(tasks), nodes: order(nodes), teams: order([...teams].map(([id, t]) => row(id, { ...t, coverage: t.covered + t.gap > 0 ? t.covered / (t.covered + t.gap) : null }, {}))) },
-      unattributed: world.nodes.length === 0 ? { energy_kwh: null, energy_uj: null } : { energy_kwh: kwh(whole.unattributed), energy_uj: str(whole.unattributed) },
-      nodes: { total: world.nodes.length, live: world.nodes.length - silent.length, silent: silent.length }, alerts,
+      ...(this.tenant ? {} : { unattributed: world.nodes.length === 0 ? { energy_kwh: null, energy_uj: null } : { energy_kwh: kwh(whole.unattributed), energy_uj: str(whole.unattributed) } }),
+      nodes: { total: world.nodes.length, live: world.nodes.length - silent.length, silent: silent.length }, alerts: alerts.slice(0, 50), alerts_total: alerts.length,
     };
+  }
+
+  nodeTotal(node, range) {
+    return this.tenant ? this.ofTasks(this.tasksSeen().filter((t) => t.node === node), range) : this.world.total(this.world.partsOf(node), range.from, range.to);
   }
 
   nodeRow(node, range) {
     const { world } = this;
-    const t = world.total(world.partsOf(node), range.from, range.to);
+    const t = this.nodeTotal(node, range);
     const p = this.powerNow([node]);
     const trend = [];
-    for (let i = 23; i >= 0; i -= 1) {
+    for (let i = 23; i >= 0 && !this.tenant; i -= 1) {
       const h = Math.floor(world.now / kHour) * kHour - i * kHour;
       const c = world.total(world.partsOf(node), h, h + kHour);
       trend.push({ at: iso(h), power_watts: c.uj === null ? null : (Number(c.uj) / 1e6) / (c.covered / Math.max(1, world.parts(node).length)) });
@@ -165,10 +184,10 @@ export class Api {
     return {
       node_id: node.id, cluster: "default", zone: node.zone, region: node.region, state: node.silentFor ? "silent" : "live",
       last_seen_at: iso(world.now - (node.silentFor ?? 8) * 1000), last_sample_at: p.at, silent_seconds: node.silentFor ?? 8,
-      power_watts: p.power_watts, power_boundary: "components", platform_power_watts: node.platform && p.power_watts !== null ? p.power_watts * 1.18 + 310 : null,
-      devices_known: p.devices_known, devices_total: p.devices_total, sources: node.platform ? [node.source, "ipmi-dcmi"] : [node.source],
+      power_watts: this.tenant ? null : p.power_watts, power_boundary: "components", platform_power_watts: node.platform && !this.tenant && p.power_watts !== null ? p.power_watts * 1.18 + 310 : null,
+      devices_known: p.devices_known, devices_total: p.devices_total, sources: world.scenario === "replay" && node.id === "gpu-a01" ? ["replay"] : node.platform ? [node.source, "ipmi-dcmi"] : [node.source],
       energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, gap_seconds: Math.round(t.gap), simulated: world.simulated(node),
-      clock_offset_seconds: node.id === "gpu-b03" ? 6.2 : node.neverKnown ? null : 0.02, agent_version: "0.1.0", trend,
+      clock_offset_seconds: node.id === "gpu-b03" ? 6.2 : node.neverKnown ? null : 0.02, agent_version: "0.1.0", trend, ...(this.tenant ? { partial_view: true } : {}),
     };
   }
 
@@ -201,7 +220,7 @@ export class Api {
     } else {
       rows = seen.slice(start, start + limit).map((n) => this.nodeRow(n, range));
     }
-    return { nodes: rows, total, power_known_watts: total > 200 ? 6_100_000 : this.powerNow(seen).power_watts, next_cursor: start + limit < total ? String(start + limit) : null, from: iso(range.from), to: iso(range.to) };
+    return { nodes: rows, total, power_known_watts: this.tenant ? null : total > 200 ? 6_100_000 : this.powerNow(seen).power_watts, next_cursor: start + limit < total ? String(start + limit) : null, from: iso(range.from), to: iso(range.to) };
   }
 
   find(id) {
@@ -220,7 +239,7 @@ export class Api {
     const { world } = this;
     const node = this.find(id);
     const range = period(world, query);
-    const devices = world.partsOf(node).map(({ part }) => {
+    const devices = this.tenant ? [] : world.partsOf(node).map(({ part }) => {
       const t = world.total([{ node, part }], range.from, range.to);
       const w = world.watts(node, part, world.now - 8000);
       const gpu = part.domain === "gpu";
@@ -239,7 +258,8 @@ export class Api {
     const { world } = this;
     const node = this.find(id);
     const range = period(world, query);
-    const t = world.total(world.partsOf(node), range.from, range.to);
+    const t = this.nodeTotal(node, range);
+    if (this.tenant) return this.energy("node", id, t, range);
     const domains = [];
     for (const domain of ["gpu", "cpu_package"]) {
       const list = world.partsOf(node).filter((p) => p.part.domain === domain);
@@ -295,11 +315,12 @@ export class Api {
   nodePower(id, query) {
     const { world } = this;
     const node = this.find(id);
-    const list = world.partsOf(node);
+    const held = new Set(this.tasksSeen().filter((x) => x.node === node).flatMap((x) => x.devices));
+    const list = world.partsOf(node).filter((p) => !this.tenant || (p.part.domain === "gpu" && held.has(p.part.index)));
     const body = this.curves(list, query, id);
     let estimate = null;
     let reason = null;
-    if (node.source !== "rapl") {
+    if (node.source !== "rapl" && !this.tenant) {
       if (node.unknownCpu) reason = "unknown_cpu_model";
       else if (node.neverKnown) reason = "no_utilisation";
       else {
@@ -313,7 +334,7 @@ export class Api {
         estimate = { quality: "estimated", points, idle_watts: 96, max_watts: 720 };
       }
     }
-    if (node.platform) {
+    if (node.platform && !this.tenant) {
       const sum = body.series.find((s) => s.index === -1 && s.domain === "gpu");
       body.series.push({ key: `${id}/platform/0`, node_id: id, index: 0, domain: "platform", label: "ipmi-dcmi", unit: "watts", quality: "measured", power_limit_watts: null, points: (sum?.points ?? []).map(([t, m]) => [t, m * 1.18 + 310, m * 1.18 + 305, m * 1.18 + 318]) });
     }
@@ -339,12 +360,11 @@ export class Api {
     const rows = this.tasksSeen().filter((t) => t.id.toLowerCase().includes(q) && (!team || t.team === team)).map((t) => this.taskRow(t, range));
     rows.sort((a, b) => (b.energy_kwh ?? -1) - (a.energy_kwh ?? -1));
     const whole = this.cluster(range);
-    const tenant = this.session.role === "tenant";
     const listed = rows.reduce((s, r) => s + BigInt(r.energy_uj ?? "0"), 0n);
     const known = this.world.nodes.length > 0;
-    const rest = known && !tenant ? whole.unattributed : null;
+    const rest = known && !this.tenant ? whole.unattributed : null;
     const sum = known ? listed : null;
-    return { tasks: rows, total: rows.length, unattributed: { energy_kwh: kwh(rest), energy_uj: str(rest) }, sum: { energy_kwh: kwh(sum), energy_uj: str(sum) }, next_cursor: null, from: iso(range.from), to: iso(range.to),
+    return { tasks: rows, total: rows.length, ...(this.tenant ? {} : { unattributed: { energy_kwh: kwh(rest), energy_uj: str(rest) } }), sum: { energy_kwh: kwh(sum), energy_uj: str(sum) }, next_cursor: null, from: iso(range.from), to: iso(range.to),
       ...(this.visible ? { emission_factor: this.factor } : { carbon_hidden_reason: "no_factor_configured" }) };
   }
 
@@ -368,12 +388,13 @@ export class Api {
 
   carbonRate(id) {
     const node = this.find(id);
-    const w = this.powerNow([node]).power_watts;
+    const w = this.tenant ? null : this.powerNow([node]).power_watts;
     if (!this.visible) return { power_watts: w, carbon_hidden_reason: "no_factor_configured" };
     return { power_watts: w, grams_per_hour: w === null ? null : w * this.factor.value, intensity_g_per_kwh: this.factor.value * 1000, kind: "annual_factor", quality: "static", zone: node.zone, at: iso(this.world.now - 8000) };
   }
 
   sources() {
+    if (this.tenant) throw new Problem(403, "forbidden", "role tenant may not GET /api/v1/settings/sources");
     return {
       nodes: this.nodesSeen().slice(0, 60).map((n) => ({
         node_id: n.id,
@@ -390,6 +411,6 @@ export class Api {
 
   tick() {
     const p = this.powerNow();
-    return { ...p, nodes: this.world.nodes.slice(0, 60).map((n) => { const x = this.powerNow([n]); return { cluster: "default", node_id: n.id, power_watts: x.power_watts, last_sample_at: x.at }; }), beats_total: Math.floor(this.world.now / 20_000) };
+    return { ...p, ...(this.tenant ? { power_watts: null } : {}), nodes: this.nodesSeen().slice(0, 60).map((n) => { const x = this.powerNow([n]); return { cluster: "default", node_id: n.id, power_watts: this.tenant ? null : x.power_watts, last_sample_at: x.at }; }), beats_total: Math.floor(this.world.now / 20_000) };
   }
 }

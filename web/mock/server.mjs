@@ -1,6 +1,6 @@
 // Development and test server: web/dist plus a deterministic API. Never part of the product.
 //   node mock/server.mjs [--port 7399] [--now 2026-11-29T06:05:00Z]
-// Sign in with the token of a scenario: ops, viewer, tenant, placeholder, hidden, sim, mixed, partial, empty, error, big.
+// Sign in with the token of a scenario: ops, viewer, tenant, placeholder, hidden, sim, mixed, partial, empty, error, big, replay.
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -29,6 +29,7 @@ const kSessions = {
   partial: { role: "ops", team: "", name: "ops" },
   empty: { role: "ops", team: "", name: "ops" },
   error: { role: "ops", team: "", name: "ops" },
+  replay: { role: "ops", team: "", name: "ops" },
   big: { role: "ops", team: "", name: "ops" },
 };
 

@@ -49,7 +49,7 @@ for (const [name, path] of pages) {
   await shoot(`${name}-dark-zh`, { lang: "zh", theme: "dark", zone: "browser" }, path);
 }
 await shoot("node-full-en", { lang: "en", theme: "light", full: true }, firstNode);
-await shoot("dashboard-phone", { lang: "zh", theme: "light", width: 390, height: 844, phone: true, full: true }, "/");
+await shoot("dashboard-phone", { lang: "zh", theme: "light", width: 390, height: 844, phone: true }, "/");
 await shoot("evidence-light-en", { lang: "en", theme: "light" }, "/?drawer=carbon~cluster~");
 await shoot("table-light-en", { lang: "en", theme: "light" }, async (p) => { const n = await firstNode(p); return n && `${n}?view=table`; });
 if (!real) {
@@ -67,7 +67,7 @@ if (!real) {
 await browser.close();
 
 const fresh = await launch();
-for (const [name, options, path] of [["login-light-en", { lang: "en", theme: "light" }, "/login-page?error=used"], ["login-dark-zh", { lang: "zh", theme: "dark" }, "/login-page"]]) {
+for (const [name, options, path] of [["login-light-en", { lang: "en", theme: "light" }, "/login-page"], ["login-used-en", { lang: "en", theme: "light" }, "/login-page?error=used"], ["login-dark-zh", { lang: "zh", theme: "dark" }, "/login-page"]]) {
   if (only && !name.includes(only)) continue;
   const context = await fresh.newContext({ viewport: { width: 1280, height: 800 } });
   await context.addInitScript((p) => localStorage.setItem("tidewatt.prefs", JSON.stringify(p)), options);

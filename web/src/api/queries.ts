@@ -25,12 +25,19 @@ const kNodeSorts = new Set(["node_id", "energy_kwh", "power_watts", "coverage"])
 const kTaskSorts = new Set(["task_id", "energy_kwh", "coverage"]);
 const sortFor = (known: Set<string>, sort: string): string => (known.has(sort.replace(/^-/, "")) ? sort : "");
 
+/** A further page is asked with the period of the first, so that all of them show the same hours. */
+interface PageParam { cursor: string; from: string; to: string }
+const kFirstPage: PageParam = { cursor: "", from: "", to: "" };
+const period = (range: string, p: PageParam): Record<string, string> => (p.cursor === "" ? { range } : { from: p.from, to: p.to, cursor: p.cursor });
+const nextPage = (last: A.NodeList | A.TaskList, pages: readonly (A.NodeList | A.TaskList)[]): PageParam | null =>
+  last.next_cursor === null ? null : { cursor: last.next_cursor, from: pages[0]?.from ?? last.from, to: pages[0]?.to ?? last.to };
+
 export const useNodes = (o: ListOptions & { state: string }) =>
   useInfiniteQuery({
     queryKey: ["nodes", o.range, o.q, o.state, sortFor(kNodeSorts, o.sort)],
-    queryFn: ({ pageParam, signal }) => get<A.NodeList>("/nodes", { range: o.range, q: o.q, state: o.state, sort: sortFor(kNodeSorts, o.sort), limit: 200, cursor: pageParam }, signal),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor,
+    queryFn: ({ pageParam, signal }) => get<A.NodeList>("/nodes", { ...period(o.range, pageParam), q: o.q, state: o.state, sort: sortFor(kNodeSorts, o.sort), limit: 200 }, signal),
+    initialPageParam: kFirstPage,
+    getNextPageParam: nextPage,
     refetchInterval: o.every,
     placeholderData: (old, query) => (query && query.queryKey[1] === o.range && query.queryKey[2] === o.q && query.queryKey[3] === o.state ? old : undefined),
   });
@@ -38,9 +45,9 @@ export const useNodes = (o: ListOptions & { state: string }) =>
 export const useTasks = (o: ListOptions & { team: string }) =>
   useInfiniteQuery({
     queryKey: ["tasks", o.range, o.q, o.team, sortFor(kTaskSorts, o.sort)],
-    queryFn: ({ pageParam, signal }) => get<A.TaskList>("/tasks", { range: o.range, q: o.q, team: o.team, sort: sortFor(kTaskSorts, o.sort), limit: 200, cursor: pageParam }, signal),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor,
+    queryFn: ({ pageParam, signal }) => get<A.TaskList>("/tasks", { ...period(o.range, pageParam), q: o.q, team: o.team, sort: sortFor(kTaskSorts, o.sort), limit: 200 }, signal),
+    initialPageParam: kFirstPage,
+    getNextPageParam: nextPage,
     refetchInterval: o.every,
     placeholderData: (old, query) => (query && query.queryKey[1] === o.range && query.queryKey[2] === o.q && query.queryKey[3] === o.team ? old : undefined),
   });
@@ -69,8 +76,8 @@ export const usePower = (scope: "node" | "task", id: string, cluster: string, ra
 export const useCarbonRate = (id: string, cluster: string, every: number | false): UseQueryResult<A.CarbonRate, Error> =>
   useQuery({ queryKey: ["rate", cluster, id], queryFn: ({ signal }) => get<A.CarbonRate>(`/nodes/${one(id)}/carbon-rate`, { cluster }, signal), refetchInterval: every });
 
-export const useSources = (): UseQueryResult<A.SourceList, Error> =>
-  useQuery({ queryKey: ["sources"], queryFn: ({ signal }) => get<A.SourceList>("/settings/sources", {}, signal), refetchInterval: 60_000 });
+export const useSources = (enabled = true): UseQueryResult<A.SourceList, Error> =>
+  useQuery({ queryKey: ["sources"], enabled, queryFn: ({ signal }) => get<A.SourceList>("/settings/sources", {}, signal), refetchInterval: 60_000 });
 
 export const useFactors = (): UseQueryResult<A.FactorList, Error> =>
   useQuery({ queryKey: ["factors"], queryFn: ({ signal }) => get<A.FactorList>("/factors", {}, signal) });

@@ -12,6 +12,8 @@ export interface Session {
   factor_configured: boolean;
   curve_retention_seconds: number;
   max_gap_seconds: number;
+  /** Some node plays a recorded log. */
+  replay?: boolean;
 }
 
 export interface Factor {
@@ -43,6 +45,7 @@ export interface DomainEnergy {
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
   gap_seconds: number;
+  partial_seconds?: Maybe<number>;
   in_total: boolean;
 }
 
@@ -82,6 +85,7 @@ export interface Allocation {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
+  partial_seconds?: Maybe<number>;
   attribution: Attribution;
   first_sample_at: Maybe<string>;
   last_sample_at: Maybe<string>;
@@ -106,6 +110,8 @@ export interface TopRow {
   energy_uj: Maybe<string>;
   carbon_kgco2e?: Maybe<number>;
   coverage: Maybe<number>;
+  gap_seconds?: Maybe<number>;
+  partial_seconds?: Maybe<number>;
   attribution?: Maybe<Attribution>;
   share: Maybe<number>;
 }
@@ -140,9 +146,12 @@ export interface DashboardStats {
   power_now: PowerNow;
   hourly: HourRow[];
   top: { tasks: TopRow[]; nodes: TopRow[]; teams: TopRow[] };
-  unattributed: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
+  /** Left out for a team: what other tasks used is not shown to it. */
+  unattributed?: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
   nodes: { total: number; live: number; silent: number };
   alerts: Alert[];
+  /** How many there are; the list holds the first 50. */
+  alerts_total?: number;
 }
 
 export interface TrendPoint {
@@ -169,6 +178,9 @@ export interface NodeRow {
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
   gap_seconds: Maybe<number>;
+  partial_seconds?: Maybe<number>;
+  /** Only the part of the asking team is shown: no power, no devices. */
+  partial_view?: boolean;
   simulated: boolean;
   clock_offset_seconds: Maybe<number>;
   agent_version: Maybe<string>;
@@ -208,6 +220,8 @@ export interface Device {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
+  gap_seconds?: Maybe<number>;
+  partial_seconds?: Maybe<number>;
   method: Maybe<string>;
   holders: Holder[];
 }
@@ -280,6 +294,7 @@ export interface TaskRow {
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
   gap_seconds: Maybe<number>;
+  partial_seconds?: Maybe<number>;
   attribution: Maybe<Attribution>;
   shared_seconds: Maybe<number>;
   carbon_kgco2e?: Maybe<number>;
@@ -295,7 +310,7 @@ export interface TaskRow {
 export interface TaskList extends Carbon {
   tasks: TaskRow[];
   total: number;
-  unattributed: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
+  unattributed?: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
   sum: { energy_kwh: Maybe<number>; energy_uj: Maybe<string> };
   next_cursor: Maybe<string>;
   from: string;

@@ -21,7 +21,7 @@ export function ThemeSwitch(): JSX.Element {
   const { t } = useWords();
   const label = t(`bar.theme.${theme}`);
   return (
-    <button type="button" className="icon-button" onClick={() => set({ theme: kNext[theme] })} aria-label={`${t("bar.theme")}: ${label}`} title={label} data-control="theme">
+    <button type="button" className="icon-button" onClick={() => set({ theme: kNext[theme] })} aria-label={t("word.labelled", { what: t("bar.theme"), text: label })} title={label} data-control="theme">
       <Icon name={theme === "light" ? "sun" : theme === "dark" ? "moon" : "auto"} />
     </button>
   );

@@ -1,15 +1,15 @@
 /** The evidence drawer: how a figure came to be, down to the microjoule. */
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { apiPath } from "../api/client";
-import { useDashboard, useEnergy, useNode } from "../api/queries";
+import { useDashboard, useEnergy, useNode, useSession } from "../api/queries";
 import type { Energy } from "../api/types";
-import { carbon, coverage, exactMicrojoules, factor, gasName, known, kUnknown, kwh, microjoules, number, percent, sumMicrojoules, watts } from "../format/number";
+import { carbon, count, coverage, exactMicrojoules, factor, gasName, known, kUnknown, kwh, microjoules, percent, sumMicrojoules, watts } from "../format/number";
 import { isoText } from "../format/time";
 import { useWords, type MessageKey } from "../i18n";
 import { SimBadge } from "../ui/Badges";
 import { parseDrawer, type EvidenceRef } from "../ui/Evidence";
 import { Icon } from "../ui/Icon";
-import { missing, noteText, unitText } from "../ui/Notes";
+import { amount, missing, noteText, unitText } from "../ui/Notes";
 import { ErrorBox, Skeleton } from "../ui/States";
 import { Unknown } from "../ui/Value";
 import { useQueryValue } from "./router";
@@ -70,7 +70,9 @@ function EnergyEvidence({ of, range, cluster }: { of: EvidenceRef; range: string
 
 function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string }): JSX.Element {
   const w = useWords();
-  const { t, duration, range, time } = w;
+  const { t, range, time } = w;
+  // Of a cluster or a team the seconds of many things add up: the text says whose they are.
+  const duration = (s: number): string => amount(e.scope, s, w);
   const exact = sumMicrojoules([e.method.counter_uj, e.method.integrated_uj]);
   const total = microjoules(e.energy_uj);
   const diff = exact !== null && total !== null ? total - exact : null;
@@ -111,7 +113,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
 
       <Section title={t("ev.cover")}>
         <Row name={t("word.coverage")}>{e.coverage === null ? <Unknown reason={noData} /> : coverage(e.coverage, e.gap_seconds, e.partial_seconds)}</Row>
-        <Row name={t("ev.covered")}>{e.scope === "cluster" ? t("coverage.node_time", { d: duration(e.covered_seconds) }) : duration(e.covered_seconds)}</Row>
+        <Row name={t("ev.covered")}>{duration(e.covered_seconds)}</Row>
         <Row name={t("ev.missing")}>{missing(e, w)}</Row>
         <Row name={t("ev.partial")}>{duration(e.partial_seconds)}</Row>
         {e.shared_seconds > 0 && <Row name={t("ev.shared")}>{duration(e.shared_seconds)}</Row>}
@@ -121,7 +123,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
         <Section title={t("ev.domains")}>
           {e.domains.map((d) => (
             <Row key={d.domain} name={<><code>{d.domain}</code> <span className="dim">{d.in_total ? t("ev.in_total") : t("ev.not_in_total")}</span></>}>
-              {known(d.energy_kwh) === null ? <Unknown reason={noData} /> : kwh(d.energy_kwh)} · {coverage(d.coverage, d.gap_seconds)}
+              {known(d.energy_kwh) === null ? <Unknown reason={noData} /> : kwh(d.energy_kwh)} · {t("word.coverage")} {coverage(d.coverage, d.gap_seconds, d.partial_seconds ?? (d.in_total ? e.partial_seconds : 0))}
             </Row>
           ))}
         </Section>
@@ -141,7 +143,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
 
       <Section title={t("ev.notes")}>
         <ul className="notes">{e.notes.map((n) => <li key={`${n.code}${n.text}`}>{noteText(n, w, e)}</li>)}</ul>
-        <Row name={t("ev.rows")}>{number(e.rows)}</Row>
+        <Row name={t("ev.rows")}>{count(e.rows)}</Row>
         <Row name={t("ev.samples")} title={`${isoText(e.first_sample_at)} / ${isoText(e.last_sample_at)}`}>{e.first_sample_at === null ? <Unknown reason={noData} /> : time(e.first_sample_at)}{" – "}{e.last_sample_at === null ? <Unknown reason={noData} /> : time(e.last_sample_at)}</Row>
       </Section>
       <Actions json={e} path={path} ledger={ledger} />
@@ -157,15 +159,16 @@ function ClusterPower({ range }: { range: string }): JSX.Element {
   const w = useWords();
   const { t, time } = w;
   const q = useDashboard(range, false);
+  const session = useSession();
   if (q.isPending) return <Skeleton lines={6} />;
   if (q.isError) return <ErrorBox error={q.error} what={t("what.evidence")} retry={() => void q.refetch()} />;
   const p = q.data.power_now;
   return (
     <div className="drawer-body">
-      <div className="drawer-figure">{known(p.power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : watts(p.power_watts)}</div>
+      <div className="drawer-figure">{known(p.power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : watts(p.power_watts)} <SimBadge quality={session.data?.simulated ? q.data.energy_summary?.quality ?? "simulated" : ""} /></div>
       <Section title={t("ev.formula")}>
         <p className="formula">Σ {t("ev.last_reading")} = {watts(p.power_watts, 4)}</p>
-        <Row name={t("ev.devices")}>{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })}</Row>
+        {session.data?.role === "tenant" ? <p>{t("dash.team_view")}</p> : <Row name={t("ev.devices")}>{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })}</Row>}
         <Row name={t("ev.boundary")}>{w.code("dash.boundary", p.boundary)}</Row>
         <Row name={t("ev.at")} title={isoText(p.at)}>{p.at === null ? <Unknown reason={t("unknown.no_reading")} /> : time(p.at, true)}</Row>
       </Section>
@@ -191,7 +194,7 @@ function NodePower({ id, range, cluster }: { id: string; range: string; cluster:
             {known(d.power_watts) === null ? <><Unknown reason={w.code("reason", d.reason, d.reason ?? t("unknown.no_reading"))} /> <span className="dim">{d.reason ?? ""}</span></> : watts(d.power_watts, 4)}
           </Row>
         ))}
-        <Row name={t("ev.devices")}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</Row>
+        {n.partial_view ? <p>{t("node.team_view")}</p> : <Row name={t("ev.devices")}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</Row>}
         <Row name={t("ev.boundary")}>{w.code("dash.boundary", n.power_boundary)}</Row>
         <Row name={t("ev.at")} title={isoText(n.last_sample_at)}>{n.last_sample_at === null ? <Unknown reason={t("unknown.no_reading")} /> : time(n.last_sample_at, true)}</Row>
       </Section>

@@ -100,7 +100,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
   const client = useQueryClient();
   const fetching = useIsFetching();
   const stats = useDashboard(range, 30_000);
-  const alerts = stats.data?.alerts.length ?? 0;
+  const alerts = stats.data?.alerts_total ?? stats.data?.alerts.length ?? 0;
   const type = (v: string): void => {
     setDraft(v);
     if (listed) setQ(v);
@@ -124,7 +124,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
       <div className="segments" role="group" aria-label={t("bar.range")} data-control="range">
         {kRanges.map((r) => <button key={r} type="button" aria-pressed={range === r} onClick={() => setQuery({ range: r === "24h" ? "" : r, zoom: "" }, false)}>{t(`bar.range.${r}`)}</button>)}
       </div>
-      <button type="button" className="button small zone" onClick={() => prefs.set({ zone: zone === "utc" ? "browser" : "utc" })} aria-label={`${t("bar.zone")}: ${t(`bar.zone.${zone}`)}`} title={t(`bar.zone.${zone}`)} data-control="zone">{zoneLabel(Date.now(), zone)}</button>
+      <button type="button" className="button small zone" onClick={() => prefs.set({ zone: zone === "utc" ? "browser" : "utc" })} aria-label={t("word.labelled", { what: t("bar.zone"), text: t(`bar.zone.${zone}`) })} title={t(`bar.zone.${zone}`)} data-control="zone">{zoneLabel(Date.now(), zone)}</button>
       <button type="button" className={`live ${live.state}`} aria-pressed={prefs.live} onClick={() => prefs.set({ live: !prefs.live })} title={t(prefs.live ? "bar.live.title" : "bar.paused.title")} data-control="live">
         <span aria-hidden="true">{live.state === "paused" ? "❚❚" : live.state === "lost" ? "▲" : fetching > 0 || live.state === "connecting" ? "◌" : "●"}</span> {t(live.state === "paused" ? "bar.paused" : live.state === "lost" ? "bar.lost" : "bar.live")}
       </button>
@@ -132,7 +132,7 @@ function Bar({ session, searchRef, onHelp }: { session: Session; searchRef: Reac
       <LanguageSwitch />
       <ThemeSwitch />
       <button type="button" className="icon-button help-button" onClick={onHelp} aria-label={t("bar.help")} title={t("bar.help")}><Icon name="help" /></button>
-      <span className="user dim" title={t(`bar.role.${session.role}`, { team: session.team })}>{session.role === "tenant" ? t("bar.role.tenant", { team: session.team }) : session.name}</span>
+      <span className="user dim" title={t(`bar.role.${session.role}`, { team: session.team })}>{session.role === "tenant" ? t("bar.role.tenant", { team: session.team }) : session.name === "login link" ? t("bar.by_link") : session.name}</span>
       <button type="button" className="icon-button" onClick={() => void leave()} aria-label={t("bar.signout")} title={t("bar.signout")}><Icon name="out" /></button>
     </header>
   );
@@ -147,6 +147,7 @@ function Banners({ session }: { session: Session }): JSX.Element {
   return (
     <>
       {session.simulated && <div className="banner sim" role="note"><span className="badge sim">{t("badge.sim")}</span> {t("banner.sim")}</div>}
+      {session.replay === true && <div className="banner replay" role="note"><span className="badge replay">{t("badge.replay")}</span> {t("banner.replay")}</div>}
       {live.state === "lost" && <div className="banner bad" role="alert">▲ {t("banner.lost", { time: time(live.lastAt ?? (stats.dataUpdatedAt > 0 ? stats.dataUpdatedAt : null), true) })}</div>}
       {factor && !factor.configured && <div className="banner warn" role="note">▲ {t("banner.placeholder", { v: `${factor.value ?? ""} kg\u00a0CO₂e/kWh` })}</div>}
     </>

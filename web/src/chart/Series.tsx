@@ -7,10 +7,10 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { usePrefs } from "../app/prefs";
 import { setQuery, useQueryValue } from "../app/router";
-import { kWatts, number, pick, watts } from "../format/number";
+import { kUnknown, kWatts, known, number, pick, pickFor } from "../format/number";
 import { useWords } from "../i18n";
 import { ChartTable } from "./ChartTable";
-import { stretches } from "./cover";
+import { stretches, told, type Life } from "./cover";
 import { align, envelope, finding, fold, glyphOf, colourOf, lastAtOrBefore, longestStep, runsOf, breaksOf, splitSum, type Interval, type Line } from "./lines";
 import { ceiling, kAxisWidth, kRightPad, makePlot, plotData, type Scene, type Stroke } from "./plot";
 import { Strip } from "./Strip";
@@ -34,7 +34,13 @@ interface SeriesProps extends SeriesData {
   note?: ReactNode;
   height?: number;
   zoomed: boolean;
+  /** The answer for this window is still on its way; a coarser one is shown. */
+  pending?: boolean;
   onZoom: (w: { from: number; to: number } | null) => void;
+  /** When what is drawn came to be and ended. */
+  life?: Life;
+  /** The ledger bridged unknown power by a counter: nothing is missing in the total. */
+  bridged?: boolean;
   /** Changes when the data belong to something else, so that nothing old stays on screen. */
   identity: string;
 }
@@ -42,7 +48,7 @@ interface SeriesProps extends SeriesData {
 interface Tip { t: number; left: number }
 
 export function Series(props: SeriesProps): JSX.Element {
-  const { id, title, badges, note, height = 230, zoomed, onZoom, identity } = props;
+  const { id, title, badges, note, height = 230, zoomed, pending = false, onZoom, life, bridged = false, identity } = props;
   const { t, lang, zone, time, clock, duration } = useWords();
   const { themeVersion } = usePrefs();
   const captionId = useId();
@@ -50,7 +56,10 @@ export function Series(props: SeriesProps): JSX.Element {
   const [hide, setHide] = useQueryValue(`hide.${id}`);
   const [dev, setDev] = useQueryValue(`dev.${id}`);
   const [showLimits, setShowLimits] = useState(true);
-  const hidden = useMemo(() => new Set(hide === "" ? [] : hide.split(",")), [hide]);
+  const [sumShown, setSumShown] = useQueryValue(`sum.${id}`);
+  // Beside devices of a tenth of it the sum would flatten them: it is drawn when asked for.
+  const sumKey = props.lines.length > 2 ? props.lines.find((l) => l.kind === "sum")?.key : undefined;
+  const hidden = useMemo(() => new Set([...(hide === "" ? [] : hide.split(",")), ...(sumKey !== undefined && sumShown !== "on" ? [sumKey] : [])]), [hide, sumKey, sumShown]);
   const pinnedLines = useMemo(() => (dev === "" ? [] : dev.split(",")), [dev]);
 
   // Data on screen: the newest, unless the reader is looking at a point of it.
@@ -59,16 +68,25 @@ export function Series(props: SeriesProps): JSX.Element {
   const [held, setHeld] = useState<{ data: SeriesData; identity: string }>({ data: incoming, identity });
   const [waiting, setWaiting] = useState(0);
   const busy = useRef(false);
+  const pressedAt = useRef(0);
   const latest = useRef(incoming);
   latest.current = incoming;
+  const window = zoomed ? `${props.from}-${props.to}` : "";
+  const lastWindow = useRef(window);
+  const following = useRef(false);
   useEffect(() => {
-    if (busy.current && held.identity === identity) {
+    // A zoom is the reader's own wish: it never waits for the pointer to leave.
+    if (lastWindow.current !== window) following.current = true;
+    lastWindow.current = window;
+    const follow = following.current;
+    if (!pending) following.current = false;
+    if (!follow && busy.current && held.identity === identity) {
       if (held.data !== incoming) setWaiting((n) => n + 1);
       return;
     }
     setHeld({ data: incoming, identity });
     setWaiting(0);
-  }, [incoming, identity]);
+  }, [incoming, identity, window, pending]);
   const release = useCallback(() => {
     setHeld((h) => (h.data === latest.current ? h : { ...h, data: latest.current }));
     setWaiting(0);
@@ -82,7 +100,7 @@ export function Series(props: SeriesProps): JSX.Element {
   const strokes = useMemo<Stroke[]>(() => folded.shown.flatMap((line): Stroke[] => {
     if (line.kind !== "sum") return [{ line, points: line.points, thin: false }];
     const s = splitSum(line.points);
-    return [{ line, points: s.whole, thin: false }, { line, points: s.partial, thin: true }];
+    return [{ line, points: s.whole, thin: false, cuts: s.wholeCuts }, { line, points: s.partial, thin: true, cuts: s.partialCuts }];
   }), [folded]);
   const limits = useMemo(() => {
     const all = new Set(folded.shown.filter((l) => l.limit !== null && !hidden.has(l.key)).map((l) => l.limit ?? 0));
@@ -92,13 +110,13 @@ export function Series(props: SeriesProps): JSX.Element {
     const foldPoints = envelope(folded.rest);
     return {
       strokes, hidden, limits, from: data.from, to: data.to, bands: data.downsampled,
-      aligned: align(strokes.map((s) => ({ points: s.points, gaps: s.thin ? [] : gapsOf(s.line) })), step),
+      aligned: align(strokes.map((s) => ({ points: s.points, gaps: s.thin ? [] : gapsOf(s.line), ...(s.cuts ? { cuts: s.cuts } : {}) })), step),
       fold: foldPoints,
       foldRuns: runsOf(foldPoints.length, breaksOf(foldPoints, data.gaps.filter((g) => g.key === undefined && g.nodeId === folded.rest[0]?.nodeId), step)),
     };
   }, [strokes, hidden, limits, data, folded, gapsOf, step]);
 
-  const strip = useMemo(() => stretches({ from: data.from, to: data.to, bucketSeconds: data.bucketSeconds, gaps: data.gaps.filter((g) => g.key === undefined || data.lines.some((l) => l.key === g.key)), keptFrom: data.keptFrom, lines: data.lines.filter((l) => l.kind !== "sum").map((l) => l.points), sum: data.lines.find((l) => l.kind === "sum")?.points ?? [] }), [data]);
+  const strip = useMemo(() => stretches({ from: data.from, to: data.to, bucketSeconds: data.bucketSeconds, gaps: data.gaps.filter((g) => g.key === undefined || data.lines.some((l) => l.key === g.key)), keptFrom: data.keptFrom, lines: data.lines.filter((l) => l.kind !== "sum").map((l) => l.points), sum: data.lines.find((l) => l.kind === "sum")?.points ?? [], ...(life ? { life } : {}) }), [data, life?.from, life?.to, life?.outside]);
 
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -161,20 +179,32 @@ export function Series(props: SeriesProps): JSX.Element {
   const [unit, factor] = pick(kWatts, ceiling(scene));
   const headline = data.lines.find((l) => l.kind === "sum") ?? data.lines[0];
   const found = finding(headline?.points ?? [], data.from, data.to);
-  const holes = strip.filter((s) => s.state === "gap");
-  const gapText = t("chart.caption.gaps", { n: holes.length, d: duration(holes.reduce((s, h) => s + (h.to - h.from) / 1000, 0)) });
-  const caption = found.mean === null ? t("chart.caption.none") : t("chart.caption", { mean: watts(found.mean), peak: watts(found.peak), time: clock(found.peakAt), gaps: gapText });
+  const tale = told(strip, data.lines.length === 1);
+  const holes = [
+    tale.gaps > 0 || tale.unknownSeconds + tale.partialSeconds === 0 ? t("chart.caption.gaps", { n: tale.gaps, d: duration(tale.gapSeconds) }) : null,
+    tale.unknownSeconds > 0 ? t(bridged ? "coverage.bridged" : "coverage.unknown", { d: duration(tale.unknownSeconds) }) : null,
+    tale.partialSeconds > 0 ? t(bridged ? "coverage.partly_bridged" : "coverage.partly", { d: duration(tale.partialSeconds) }) : null,
+  ].filter((x) => x !== null).join(t("word.comma"));
+  const [capUnit, capFactor] = pickFor(kWatts, [found.mean, found.peak]);
+  const inUnit = (w: number | null): string => (known(w) === null ? kUnknown : number((w ?? 0) / capFactor));
+  const sentence = t("chart.caption", { mean: inUnit(found.mean), peak: `${inUnit(found.peak)}\u00a0${capUnit}`, time: clock(found.peakAt), gaps: holes });
+  const caption = found.mean === null ? t("chart.caption.none") : headline && data.lines.length > 1 ? t("word.labelled", { what: headline.label, text: sentence }) : sentence;
 
   const toggle = (key: string): void => {
+    if (key === sumKey) {
+      setSumShown(sumShown === "on" ? "" : "on");
+      return;
+    }
     const next = new Set(hidden);
     if (next.has(key)) next.delete(key);
     else next.add(key);
-    setHide([...next].join(","));
+    setHide([...next].filter((k) => k !== sumKey).join(","));
   };
   const isolate = (key: string): void => {
     const others = folded.shown.map((l) => l.key).filter((k) => k !== key);
     const alone = others.every((k) => hidden.has(k)) && !hidden.has(key);
-    setHide(alone ? "" : others.join(","));
+    setHide(alone ? "" : others.filter((k) => k !== sumKey).join(","));
+    setSumShown(key === sumKey && !alone ? "on" : "");
   };
   const keys = (e: KeyboardEvent<HTMLDivElement>): void => {
     if (e.key === "Escape" && pin !== null) {
@@ -197,19 +227,18 @@ export function Series(props: SeriesProps): JSX.Element {
     setDev(next.join(","));
   };
 
-  const sumKey = data.lines.find((l) => l.kind === "sum")?.key;
   const at = pin ?? tip?.t ?? null;
   const left = at === null || !plot.current ? 0 : plot.current.valToPos(at, "x") + kAxisWidth;
   return (
-    <figure className="card chart" aria-labelledby={captionId} data-chart={id} data-bucket={data.bucketSeconds}>
+    <figure className="card chart" aria-labelledby={captionId} data-chart={id} data-bucket={data.bucketSeconds} data-window={`${data.from}-${data.to}`}>
       <div className="card-head">
         <h2>{title(unit)}</h2>
         {badges}
         <span className="grow" />
         {waiting > 0 && <button type="button" className="pill" onClick={release}>{t("chart.new", { n: waiting })}</button>}
         {zoomed && <button type="button" className="button small" onClick={() => onZoom(null)}>{t("chart.reset")}</button>}
-        {sumKey !== undefined && data.lines.length > 2 && (
-          <label className="check"><input type="checkbox" checked={hidden.has(sumKey)} onChange={() => toggle(sumKey)} />{t("chart.per_device")}</label>
+        {sumKey !== undefined && (
+          <label className="check"><input type="checkbox" checked={!hidden.has(sumKey)} onChange={() => toggle(sumKey)} />{t("chart.sum")}</label>
         )}
         {folded.shown.some((l) => l.limit !== null) && (
           <label className="check"><input type="checkbox" checked={showLimits} onChange={(e) => setShowLimits(e.target.checked)} />{t("chart.limits")}</label>
@@ -244,9 +273,10 @@ export function Series(props: SeriesProps): JSX.Element {
           <div
             ref={host} className="plot" style={empty ? undefined : { height }} tabIndex={0} role="group" aria-describedby={captionId}
             onKeyDown={keys}
+            onPointerDown={(e) => { pressedAt.current = e.clientX; }}
             onPointerEnter={() => { busy.current = true; }}
             onPointerLeave={() => { busy.current = pin !== null; setTip(null); if (pin === null) release(); }}
-            onClick={() => { if (tip) setPin(pin === null ? tip.t : null); }}
+            onClick={(e) => { if (tip && Math.abs(e.clientX - pressedAt.current) < 4) setPin(pin === null ? tip.t : null); }}
           >
             {empty && <div className="message empty">{t("chart.no_data")}</div>}
           </div>

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import { usePrefs } from "../app/prefs";
 import { useWords } from "../i18n";
-import type { Stretch } from "./cover";
+import { told, type Stretch } from "./cover";
 import { cssColour, hatch } from "./palette";
 
 interface StripProps { stretches: readonly Stretch[]; from: number; to: number; width: number }
@@ -22,6 +22,8 @@ export function Strip({ stretches, from, to, width }: StripProps): JSX.Element {
     const at = (ms: number): number => ((ms - from) / (to - from)) * c.width;
     for (const s of stretches) {
       const x = Math.max(0, at(s.from));
+      // Outside the life of what is drawn there is nothing to cover.
+      if (s.state === "off") continue;
       const w = Math.max(dpr, Math.min(c.width, at(s.to)) - x);
       if (s.state === "covered") {
         ctx.fillStyle = cssColour("--tw-sum");
@@ -47,7 +49,7 @@ export function Strip({ stretches, from, to, width }: StripProps): JSX.Element {
   const items = holes.map((s) => t("chart.gap_item", { from: range(s.from, s.from).split(" – ")[0] ?? "", to: range(s.to, s.to).split(" – ")[1] ?? "", d: duration((s.to - s.from) / 1000), cause: code("chart.cause", s.cause) }));
   const text = items.length === 0 ? t("chart.strip.full") : items.join("; ");
   return (
-    <div className="strip" tabIndex={0} role="group" aria-label={t("chart.strip.aria", { text })} data-gaps={holes.filter((h) => h.state === "gap").length}>
+    <div className="strip" tabIndex={0} role="group" aria-label={t("chart.strip.aria", { text })} data-gaps={told(stretches).gaps}>
       <canvas ref={canvas} role="img" aria-label={text} />
       <div className="strip-list" aria-hidden="true">
         {items.length === 0 ? text : items.slice(0, 12).map((x) => <div key={x}>{x}</div>)}

@@ -2,7 +2,7 @@
 import type { PowerPoint } from "../api/types";
 import { longestStep, type Interval } from "./lines";
 
-export interface Stretch extends Interval { state: "covered" | "partial" | "gap" }
+export interface Stretch extends Interval { state: "covered" | "partial" | "gap" | "off" }
 
 interface Input {
   from: number;
@@ -15,7 +15,11 @@ interface Input {
   gaps: readonly Interval[];
   /** Before this time curves are no longer kept. */
   keptFrom: number;
+  /** The life of what is drawn: before its first and after its last sample nothing can be missing. */
+  life?: Life;
 }
+
+export interface Life { from: number | null; to: number | null; outside: "not_yet" | "not_running" }
 
 /** Stretches in time order without overlap; they fill [from, to). A gap always wins over what the points suggest. */
 export function stretches(input: Input): Stretch[] {
@@ -30,9 +34,13 @@ export function stretches(input: Input): Stretch[] {
     const hi = Math.min(b, to);
     if (hi > lo) holes.push({ from: lo, to: hi, cause, state });
   };
+  const off = (a: number, b: number, cause: string): void => {
+    const hi = Math.min(b, to);
+    if (hi > a) holes.push({ from: Math.max(a, from), to: hi, cause, state: "off" });
+  };
   if (input.keptFrom > from) hole(from, input.keptFrom, "retention");
   for (const g of input.gaps) {
-    const inside = times.some((t) => t >= g.from && t < g.to);
+    const inside = times.some((t) => t + (input.bucketSeconds >= 30 ? bucket : 0) > g.from && t < g.to && (t >= g.from || input.lines.length > 1));
     hole(g.from, g.to, g.cause, g.cause === "unknown" && inside ? "partial" : "gap");
   }
   let last = Math.max(from, input.keptFrom);
@@ -41,7 +49,12 @@ export function stretches(input: Input): Stretch[] {
     last = t;
   }
   if (to - last > step && !listed(input.gaps, last, to)) hole(times.length === 0 ? last : last + bucket, to, "no_data");
-  for (const run of partialRuns(input.sum, step)) hole(run.from, run.to + bucket, "partial", "partial");
+  const life = input.life;
+  if (life && life.from !== null && life.from > from) off(from, life.from, life.outside);
+  // A sample stands for the step up to the next one.
+  if (life && life.to !== null && life.to + step < to) off(life.to, to, life.outside);
+  // Where the server names each device's hole, whole buckets of the sum would only widen it.
+  if (!input.gaps.some((g) => g.key !== undefined)) for (const run of partialRuns(input.sum, step)) hole(run.from, run.to + bucket, "partial", "partial");
   return paint(from, to, holes);
 }
 
@@ -70,7 +83,24 @@ function partialRuns(sum: readonly PowerPoint[], step: number): { from: number; 
   return out;
 }
 
-/** Flattens overlapping holes: gap over partial over covered. */
+/** Seconds of a strip by what the reader is told of them; with a single line there are no other devices. */
+export interface Told { gaps: number; gapSeconds: number; unknownSeconds: number; partialSeconds: number }
+
+export function told(strip: readonly Stretch[], single = false): Told {
+  const out: Told = { gaps: 0, gapSeconds: 0, unknownSeconds: 0, partialSeconds: 0 };
+  for (const s of strip) {
+    const seconds = (s.to - s.from) / 1000;
+    if (s.state === "partial" && !single) out.partialSeconds += seconds;
+    else if (s.state === "partial" || (s.state === "gap" && s.cause === "unknown")) out.unknownSeconds += seconds;
+    else if (s.state === "gap") {
+      out.gaps += 1;
+      out.gapSeconds += seconds;
+    }
+  }
+  return out;
+}
+
+/** Flattens overlapping holes: not alive over gap over partial over covered. */
 function paint(from: number, to: number, holes: readonly Stretch[]): Stretch[] {
   const edges = [...new Set([from, to, ...holes.flatMap((h) => [h.from, h.to])])].sort((a, b) => a - b);
   const out: Stretch[] = [];
@@ -78,7 +108,7 @@ function paint(from: number, to: number, holes: readonly Stretch[]): Stretch[] {
     const a = edges[i] ?? 0;
     const b = edges[i + 1] ?? 0;
     const over = holes.filter((h) => h.from <= a && h.to >= b);
-    const top = over.find((h) => h.state === "gap") ?? over[0];
+    const top = over.find((h) => h.state === "off") ?? over.find((h) => h.state === "gap") ?? over[0];
     const state = top?.state ?? "covered";
     const cause = top?.cause ?? "";
     const previous = out[out.length - 1];

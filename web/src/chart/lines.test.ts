@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PowerPoint } from "../api/types";
-import { stretches } from "./cover";
+import { stretches, told } from "./cover";
 import { align, breaksOf, colourOf, envelope, finding, fold, glyphOf, runsOf, splitSum, type Line } from "./lines";
 
 const p = (t: number, w = 100): PowerPoint => [t, w, w, w];
@@ -84,6 +84,16 @@ it("splits the sum where devices were unknown", () => {
   expect(s.partial.map((x) => x[0])).toEqual([0, 1, 2]);
 });
 
+it("never joins two partial stretches over a whole one, nor the whole over a partial one", () => {
+  const s = splitSum([[0, 1, 1, 1, 7, 8], [1, 1, 1, 1, 8, 8], [2, 1, 1, 1, 8, 8], [3, 1, 1, 1, 7, 8], [4, 1, 1, 1, 8, 8]]);
+  expect(s.partial.map((x) => x[0])).toEqual([0, 1, 2, 3, 4]);
+  expect([...s.partialCuts]).toEqual([1, 4]);
+  expect(s.whole.map((x) => x[0])).toEqual([1, 2, 4]);
+  expect([...s.wholeCuts]).toEqual([1]);
+  const a = align([{ points: s.partial, gaps: [], cuts: s.partialCuts }], 60_000);
+  expect(a.runs[0]).toEqual([[0, 1], [2, 4]]);
+});
+
 it("reports mean and the kept peak, and nothing for no points", () => {
   expect(finding([[0, 10, 5, 20], [1, 30, 25, 31]], 0, 10)).toEqual({ mean: 20, peak: 31, peakAt: 1 });
   expect(finding([], 0, 10)).toEqual({ mean: null, peak: null, peakAt: null });
@@ -105,6 +115,15 @@ describe("coverage strip", () => {
     const sum = every20s(0, 600_000).map(([t, m, a, b]): PowerPoint => [t, m, a, b, t >= 100_000 && t < 200_000 ? 7 : 8, 8]);
     const s = stretches({ ...base, lines: [every20s(0, 600_000)], sum });
     expect(s.map((x) => [x.from, x.to, x.state])).toEqual([[0, 100_000, "covered"], [100_000, 200_000, "partial"], [200_000, 600_000, "covered"]]);
+  });
+  it("is empty outside the life of what is drawn, and counts no gap there", () => {
+    const s = stretches({ ...base, lines: [every20s(200_000, 400_000)], life: { from: 200_000, to: 380_000, outside: "not_running" } });
+    expect(s.map((x) => [x.from, x.to, x.state])).toEqual([[0, 200_000, "off"], [200_000, 380_000, "covered"], [380_000, 600_000, "off"]]);
+    expect(told(s)).toEqual({ gaps: 0, gapSeconds: 0, unknownSeconds: 0, partialSeconds: 0 });
+  });
+  it("tells unknown power and missing data apart", () => {
+    const s = stretches({ ...base, lines: [[...every20s(0, 200_000), ...every20s(300_000, 500_000)]], gaps: [{ from: 200_000, to: 300_000, cause: "unknown" }, { from: 500_000, to: 600_000, cause: "no_data" }] });
+    expect(told(s)).toEqual({ gaps: 1, gapSeconds: 100, unknownSeconds: 100, partialSeconds: 0 });
   });
   it("says when curves are no longer kept", () => {
     expect(stretches({ ...base, keptFrom: 300_000, lines: [every20s(300_000, 600_000)] })[0]).toMatchObject({ from: 0, to: 300_000, state: "gap", cause: "retention" });

@@ -106,10 +106,15 @@ export interface Aligned {
   runs: [number, number][][];
 }
 
-export interface AlignInput { points: readonly PowerPoint[]; gaps: readonly Interval[] }
+export interface AlignInput {
+  points: readonly PowerPoint[];
+  gaps: readonly Interval[];
+  /** Breaks known beforehand: after these points. */
+  cuts?: ReadonlySet<number>;
+}
 
 export function align(lines: readonly AlignInput[], stepMs: number): Aligned {
-  const breaks = lines.map((l) => breaksOf(l.points, l.gaps, stepMs));
+  const breaks = lines.map((l) => new Set([...breaksOf(l.points, l.gaps, stepMs), ...(l.cuts ?? [])]));
   const times = new Set<number>();
   lines.forEach((l, k) => {
     l.points.forEach((p, i) => {
@@ -144,19 +149,27 @@ function breakTime(line: AlignInput, i: number): number {
 }
 
 /** The sum in two strokes: where all devices were known, and thinner where only some were. */
-export function splitSum(points: readonly PowerPoint[]): { whole: PowerPoint[]; partial: PowerPoint[] } {
+export interface SplitSum { whole: PowerPoint[]; partial: PowerPoint[]; wholeCuts: Set<number>; partialCuts: Set<number> }
+
+export function splitSum(points: readonly PowerPoint[]): SplitSum {
   const whole: PowerPoint[] = [];
   const partial: PowerPoint[] = [];
+  const wholeCuts = new Set<number>();
+  const partialCuts = new Set<number>();
   const isPartial = (p: PowerPoint | undefined): boolean => p !== undefined && p[4] !== undefined && p[5] !== undefined && p[4] < p[5];
   points.forEach((p, i) => {
-    if (isPartial(p)) partial.push(p);
-    else {
+    if (isPartial(p)) {
+      partial.push(p);
+      if (whole.length > 0) wholeCuts.add(whole.length - 1);
+    } else {
       whole.push(p);
       // Where the stroke changes, the thin one reaches over so that the line looks unbroken.
       if (isPartial(points[i + 1]) || isPartial(points[i - 1])) partial.push(p);
+      // But never over points that are fully known.
+      if (!isPartial(points[i + 1]) && partial.length > 0) partialCuts.add(partial.length - 1);
     }
   });
-  return { whole, partial };
+  return { whole, partial, wholeCuts, partialCuts };
 }
 
 export interface Folded { shown: Line[]; rest: Line[] }

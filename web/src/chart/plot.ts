@@ -9,7 +9,7 @@ import { cssColour, kFont } from "./palette";
 export const kAxisWidth = 58;
 export const kRightPad = 14;
 
-export interface Stroke { line: Line; points: readonly PowerPoint[]; thin: boolean }
+export interface Stroke { line: Line; points: readonly PowerPoint[]; thin: boolean; cuts?: ReadonlySet<number> }
 
 /** What the hooks paint; replaced on every update, read at paint time. */
 export interface Scene {
@@ -77,7 +77,7 @@ export function makePlot(host: HTMLElement, strokes: readonly Stroke[], o: PlotO
       y: { range: () => [0, ceiling(o.scene())] },
     },
     axes: [
-      { ...axis, size: 44, space: 64, values: (_u, splits) => xLabels(splits, o.zone, o.lang) },
+      { ...axis, size: 48, space: 64, values: (_u, splits) => xLabels(splits, o.zone, o.lang) },
       {
         ...axis,
         size: kAxisWidth,

@@ -5,14 +5,15 @@ import type { DashboardStats, Energy, TopRow } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
-import { coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
-import { isoText } from "../format/time";
+import { count, coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
+import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
 import { HourBars } from "../ui/HourBars";
 import { CoverageNote, MissingLine } from "../ui/Notes";
+import { sorted } from "../ui/sort";
 import { Sparkline } from "../ui/Sparkline";
 import { ErrorBox, Guard, NoNodes, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -35,9 +36,9 @@ export function Dashboard(): JSX.Element {
       <div className="grid">
         <Guard><EnergyCard d={d} /></Guard>
         <Guard><CarbonCard d={d} /></Guard>
-        <Guard><PowerCard d={d} simulated={simulated} /></Guard>
+        <Guard><PowerCard d={d} simulated={simulated} limited={session.data?.role === "tenant"} /></Guard>
         <Guard><CoverageCard d={d} /></Guard>
-        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} /></Guard></div>}
+        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} since={millis(d.energy_summary?.first_sample_at)} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
         <div className={`card span12 ${edge(d.energy_summary)}`}><Guard><Top d={d} /></Guard></div>
       </div>
@@ -90,7 +91,7 @@ function CarbonCard({ d }: { d: DashboardStats }): JSX.Element {
   );
 }
 
-function PowerCard({ d, simulated }: { d: DashboardStats; simulated: boolean }): JSX.Element {
+function PowerCard({ d, simulated, limited }: { d: DashboardStats; simulated: boolean; limited: boolean }): JSX.Element {
   const { t, time, age, code } = useWords();
   const live = useLive();
   const p = d.power_now;
@@ -98,8 +99,8 @@ function PowerCard({ d, simulated }: { d: DashboardStats; simulated: boolean }):
   return (
     <section className={`card kpi span3 ${simulated ? "sim-edge" : ""}`} aria-label={t("dash.power")}>
       <div className="card-head"><h2>{t("dash.power")}</h2><SimBadge quality={simulated ? d.energy_summary?.quality ?? "simulated" : null} /></div>
-      <div className={live.stale ? "kpi-row stale" : "kpi-row"}><EvidenceButton of={{ kind: "power", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t("unknown.no_reading")} /></EvidenceButton></div>
-      <div className="line">{t("dash.devices_known", { known: p.devices_known, total: p.devices_total })} · {code("dash.boundary", p.boundary)}</div>
+      <div className={live.stale ? "kpi-row stale" : "kpi-row"}><EvidenceButton of={{ kind: "power", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t(limited ? "unknown.team_view" : "unknown.no_reading")} /></EvidenceButton></div>
+      <div className="line">{limited ? t("dash.team_view") : `${t("dash.devices_known", { known: p.devices_known, total: p.devices_total })} · ${code("dash.boundary", p.boundary)}`}</div>
       <div className="line dim" title={isoText(p.at)}>{p.at === null ? <Unknown reason={t("unknown.no_reading")} /> : <>{time(p.at, true)} · {age(p.at)}</>}</div>
     </section>
   );
@@ -123,12 +124,14 @@ function CoverageCard({ d }: { d: DashboardStats }): JSX.Element {
 
 function Alerts({ d }: { d: DashboardStats }): JSX.Element {
   const { t, time, age, code } = useWords();
+  const total = Math.max(d.alerts_total ?? 0, d.alerts.length);
+  const list = sorted(d.alerts, (a) => a.subject, false);
   return (
     <div id="alerts">
-      <div className="card-head"><h2>{t("dash.alerts")}</h2><span className="dim num">{d.alerts.length}</span></div>
+      <div className="card-head"><h2>{t("dash.alerts")}</h2><span className="dim num">{count(total)}</span>{total > list.length && <span className="dim small">{t("dash.alerts.some", { n: count(list.length), total: count(total) })}</span>}</div>
       {d.alerts.length === 0 ? <div className="line dim">{t("dash.alerts.none")}</div> : (
-        <ul className="alert-list" aria-live="polite">
-          {d.alerts.map((a) => (
+        <ul className="alert-list" aria-live="polite" tabIndex={0}>
+          {list.map((a) => (
             <li key={`${a.kind}${a.subject}`} title={a.text}>
               <span className="warn-text" aria-hidden="true">▲</span>
               <span><Link to={hrefTo(`/nodes/${encodeURIComponent(a.subject)}`)}>{a.subject}</Link> {code("alert", a.kind, a.text)}</span>
@@ -174,7 +177,8 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
   const { t } = useWords();
   const e = d.energy_summary;
   const total = microjoules(e?.energy_uj);
-  const loose = tab === "nodes" ? 0n : microjoules(d.unattributed.energy_uj) ?? 0n;
+  const apart = d.unattributed;
+  const loose = tab === "nodes" ? 0n : microjoules(apart?.energy_uj) ?? 0n;
   const listed = sumMicrojoules(rows.map((r) => r.energy_uj ?? "0"));
   const rest = total !== null && listed !== null ? total - listed - loose : null;
   const factor = e?.emission_factor?.value ?? null;
@@ -183,10 +187,10 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
   const [mass, massDiv] = pickFor(kMass, [e?.carbon_kgco2e]);
   const share = (uj: bigint | null): number | null => (uj === null || total === null || total === 0n ? null : Number((uj * 1_000_000n) / total) / 1e6);
   const carbonOf = (kwhValue: number | null): number | null => (kwhValue === null || factor === null ? null : kwhValue * factor);
-  const line = (key: string, name: JSX.Element, kwhValue: number | null, kg: number | null, cover: string | null, portion: number | null, extra: JSX.Element | null, className = "", linked = false, low = false): JSX.Element => (
+  const line = (key: string, name: JSX.Element, kwhValue: number | null, kg: number | null, cover: string | null, portion: number | null, extra: { team: string; badge: JSX.Element } | null, className = "", linked = false, low = false): JSX.Element => (
     <tr key={key} className={className} {...(linked ? { "data-row": key } : {})}>
       <td className="name">{name}</td>
-      {tab === "tasks" && <td>{extra}</td>}
+      {tab === "tasks" && <><td className="opt">{extra?.team}</td><td>{extra?.badge}</td></>}
       <td className="r" data-unit={kwhValue === null ? undefined : unit}><Value text={number(kwhValue === null ? null : kwhValue / div)} reason={t("unknown.no_data")} /></td>
       {showCarbon && <td className="r" data-unit={kg === null ? undefined : mass}><Value text={number(kg === null ? null : kg / massDiv)} reason={t("unknown.carbon")} /></td>}
       <td className={low ? "r opt warn-text" : "r opt"}>{cover === null ? "" : cover === kUnknown ? <Unknown reason={t("unknown.no_data")} /> : cover}{low && <span aria-hidden="true"> ▲</span>}</td>
@@ -194,11 +198,12 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
     </tr>
   );
   return (
+    <>
     <table className="table fixed top-table">
       <thead>
         <tr>
           <th scope="col">{t(tab === "tasks" ? "col.task" : tab === "nodes" ? "col.node" : "col.team")}</th>
-          {tab === "tasks" && <th scope="col">{t("col.attribution")}</th>}
+          {tab === "tasks" && <><th scope="col" className="opt">{t("col.team")}</th><th scope="col">{t("col.attribution")}</th></>}
           <th scope="col" className="r">{t("col.energy", { unit })}</th>
           {showCarbon && <th scope="col" className="r">{t("col.carbon", { unit: `${mass}\u00a0${gasName(e?.emission_factor?.gas)}` })}</th>}
           <th scope="col" className="r opt">{t("col.coverage")}</th>
@@ -208,14 +213,16 @@ function TopTable({ d, tab, rows }: { d: DashboardStats; tab: (typeof kTabs)[num
       <tbody>
         {rows.map((r) => line(r.id,
           tab === "teams" ? <span>{r.id}</span> : <Link to={hrefTo(`/${tab}/${encodeURIComponent(r.id)}`, r.cluster === "default" ? {} : { cluster: r.cluster })}>{r.id}</Link>,
-          r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage), share(microjoules(r.energy_uj)),
-          tab === "tasks" ? <><AttributionBadge value={r.attribution} /> <span className="dim">{r.team}</span></> : null, "", true, coverageIsLow(r.coverage)))}
+          r.energy_kwh, r.carbon_kgco2e ?? null, coverage(r.coverage, r.gap_seconds, r.partial_seconds), share(microjoules(r.energy_uj)),
+          tab === "tasks" ? { team: r.team ?? "", badge: <AttributionBadge value={r.attribution} /> } : null, "", true, coverageIsLow(r.coverage)))}
         {rest !== null && rest > 0n && line("~other", <span className="dim">{t("dash.top.other")}</span>, kwhOf(rest), carbonOf(kwhOf(rest)), null, share(rest), null, "rest")}
-        {tab !== "nodes" && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={d.unattributed.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(d.unattributed.energy_kwh), carbonOf(known(d.unattributed.energy_kwh)), null, share(microjoules(d.unattributed.energy_uj)), null, "unattributed")}
+        {tab !== "nodes" && apart && line("~unattributed", <span title={t("tasks.unattributed.note")} data-unattributed={apart.energy_uj ?? ""}>{t("word.unattributed")}</span>, known(apart.energy_kwh), carbonOf(known(apart.energy_kwh)), null, share(microjoules(apart.energy_uj)), null, "unattributed")}
         {line("~total", <strong>{t("word.total")}</strong>, e?.energy_kwh ?? null, e?.carbon_kgco2e ?? null, coverage(e?.coverage, e?.gap_seconds, e?.partial_seconds), total === null ? null : 1, null, "total")}
       </tbody>
-      {(rest !== null && rest < 0n) && <tfoot><tr><td colSpan={6} className="bad-text">▲ {t("dash.top.diff", { d: exactMicrojoules(-rest) })}</td></tr></tfoot>}
+      {(rest !== null && rest < 0n) && <tfoot><tr><td colSpan={7} className="bad-text">▲ {t("dash.top.diff", { d: exactMicrojoules(-rest) })}</td></tr></tfoot>}
     </table>
+    {!apart && e && <div className="line dim">{t("tasks.unattributed.hidden")}</div>}
+    </>
   );
 }
 

@@ -1,17 +1,17 @@
 import { useMemo } from "react";
 import { useCarbonRate, useEnergy, useNode, usePower } from "../api/queries";
 import { useLive } from "../api/stream";
-import type { Device, NodeDetail, PowerCurves, PowerSeries } from "../api/types";
+import type { Device, Energy, NodeDetail, PowerCurves, PowerSeries } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { deviceLines, glyphOf } from "../chart/lines";
 import { Series } from "../chart/Series";
 import { bytes, coverage, coverageIsLow, gasName, kEnergy, factor as published, known, kWatts, microjoules, number, percent, pickFor, quantity } from "../format/number";
-import { isoText } from "../format/time";
+import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
-import { EstimateBadge, SimBadge } from "../ui/Badges";
+import { EstimateBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
-import { CoverageNote, MissingLine, Notes } from "../ui/Notes";
+import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, railLines, singleLine, sumLine } from "./curves";
@@ -33,7 +33,7 @@ export function NodeMonitor({ id }: { id: string }): JSX.Element {
     <div className="page">
       <Guard><Head n={node.data} cluster={cluster} range={range} every={every} auto={auto} setAuto={setAuto} /></Guard>
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
-      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} /></Guard>}
+      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={energy.data} /></Guard>}
       <Guard><Devices n={node.data} c={curves.data} partial={energy.data?.partial_seconds ?? 0} /></Guard>
     </div>
   );
@@ -46,7 +46,8 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
   const live = useLive();
   const rate = useCarbonRate(n.node_id, cluster, every);
   const energy = useEnergy("node", n.node_id, cluster, range, every);
-  const now = live.power.has(`${n.cluster}/${n.node_id}`) ? live.power.get(`${n.cluster}/${n.node_id}`) : n.power_watts;
+  // What streams in is the whole node's power, which a team does not see.
+  const now = n.partial_view ? null : live.power.has(`${n.cluster}/${n.node_id}`) ? live.power.get(`${n.cluster}/${n.node_id}`) : n.power_watts;
   const e = energy.data;
   const grams = rate.data?.grams_per_hour;
   const q = quantity(known(grams) === null ? null : (grams ?? 0) / 1000, [["kg", 1], ["t", 1e3]]);
@@ -58,7 +59,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
     <div className="head">
       <div className="toolbar">
         <Link to={hrefTo("/nodes")} className="crumb">{t("nav.nodes")}</Link><span className="dim" aria-hidden="true">›</span>
-        <h1>{n.node_id}</h1> <SimBadge quality={n.simulated ? "simulated" : ""} />
+        <h1>{n.node_id}</h1> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge sources={n.sources} />
         {n.state === "live" ? <span className="state live"><span aria-hidden="true">● </span>{t("nodes.state.live")}</span> : <span className="state silent"><span aria-hidden="true">◌ </span>{t("nodes.silent_for", { age: short(n.silent_seconds) })}</span>}
         <span className="dim opt">{[n.zone, n.cpu?.model, n.agent_version ? t("node.agent", { v: n.agent_version }) : null].filter((x) => x !== null && x !== undefined && x !== "").join(" · ")}</span>
         <span className="grow" />
@@ -66,12 +67,12 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
       </div>
       <div className={`facts ${n.simulated ? "sim-edge" : ""}`}>
         <div className={live.stale ? "stale" : ""}><span className="label">{t("word.power_now")}</span>
-          <EvidenceButton of={{ kind: "power", scope: "node", id: n.node_id }} className="mid"><Value text={p.text} unit={p.unit} reason={n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading")} /></EvidenceButton>
-          <span className="dim" title={isoText(n.last_sample_at)}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}{n.last_sample_at ? ` · ${time(n.last_sample_at, true)}` : ""}</span></div>
+          <EvidenceButton of={{ kind: "power", scope: "node", id: n.node_id }} className="mid"><Value text={p.text} unit={p.unit} reason={n.partial_view ? t("unknown.team_view") : n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading")} /></EvidenceButton>
+          <span className="dim" title={isoText(n.last_sample_at)}>{n.partial_view ? t("dash.team_view") : t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}{n.last_sample_at ? ` · ${time(n.last_sample_at, true)}` : ""}</span></div>
         <div><span className="label">{t("word.carbon")}</span>
           {rate.data?.carbon_hidden_reason ? <span className="dim small">{code("reason", rate.data.carbon_hidden_reason)}</span> : <>
-            <EvidenceButton of={{ kind: "carbon", scope: "node", id: n.node_id }} className="mid"><Value text={q.text} unit={q.unit === "" ? "" : `${q.unit}\u00a0${gas}/h`} reason={rate.data ? t("unknown.no_reading") : t("state.loading")} /></EvidenceButton>
-            {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : `▲ ${t("badge.placeholder")}`) : ""}</span>}
+            <EvidenceButton of={{ kind: "carbon", scope: "node", id: n.node_id }} className="mid"><Value text={q.text} unit={q.unit === "" ? "" : `${q.unit}\u00a0${gas}/h`} reason={n.partial_view ? t("unknown.team_view") : rate.data ? t("unknown.no_reading") : t("state.loading")} /></EvidenceButton>
+            {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : <span className="nowrap">▲ {t("badge.placeholder")}</span>) : null}</span>}
           </>}</div>
         <div><span className="label">{t("word.energy")}</span>
           <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kw.text} unit={kw.unit} reason={t("unknown.no_data")} /></EvidenceButton>
@@ -86,9 +87,9 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
   );
 }
 
-interface ChartsProps { id: string; c: PowerCurves; n: NodeDetail; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void }
+interface ChartsProps { id: string; c: PowerCurves; n: NodeDetail; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; pending: boolean; e: Energy | undefined }
 
-function Charts({ id, c, n, identity, zoom, setZoom }: ChartsProps): JSX.Element {
+function Charts({ id, c, n, identity, zoom, setZoom, pending, e }: ChartsProps): JSX.Element {
   const { t, code } = useWords();
   const data = useMemo(() => {
     const frame = frameOf(c, Date.now());
@@ -107,7 +108,7 @@ function Charts({ id, c, n, identity, zoom, setZoom }: ChartsProps): JSX.Element
   const days = Math.round(c.retention_seconds / 86_400);
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: days })}</span> : null;
   const window = zoom ?? data.frame;
-  const shared = { ...data.frame, from: window.from, to: window.to, zoomed: zoom !== null, onZoom: setZoom, identity };
+  const shared = { ...data.frame, from: window.from, to: window.to, zoomed: zoom !== null, onZoom: setZoom, identity, pending, bridged: bridged(e), ...(e ? { life: { from: millis(e.first_sample_at), to: n.partial_view ? millis(e.last_sample_at) : null, outside: n.partial_view ? "not_running" as const : "not_yet" as const } } : {}) };
   const sim = <SimBadge quality={n.simulated ? "simulated" : c.series.some((s) => s.quality === "simulated") ? "mixed" : ""} />;
   const hasAccelerators = data.accelerators.length > 0 || n.devices.some((d) => d.domain === "gpu");
   return (
@@ -149,8 +150,9 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
   const adds = n.energy_uj !== null && sum.toString() === n.energy_uj;
   return (
     <section className="card span12">
-      <div className="card-head"><h2>{t("node.devices")}</h2><span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span></div>
-      {n.devices.length === 0 ? <div className="line dim">{t("node.no_devices")}</div> : (
+      <div className="card-head"><h2>{t("node.devices")}</h2>{!n.partial_view && <span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span>}</div>
+      {n.partial_view && <div className="line dim">{t("node.team_view")}</div>}
+      {n.devices.length === 0 ? n.partial_view ? null : <div className="line dim">{t("node.no_devices")}</div> : (
         <div className="scroll-x">
           <table className="table wide">
             <thead><tr>
@@ -172,7 +174,7 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
                     <td className="r num">{ranges.get(`${d.domain}/${d.index}`) ?? <Unknown reason={t("unknown.no_data")} />}</td>
                     <td className="r"><Value text={number(d.power_limit_watts)} reason={not} /></td>
                     <td className="r"><Value text={number(known(d.energy_kwh) === null ? null : (d.energy_kwh ?? 0) / div)} reason={t("unknown.no_data")} /></td>
-                    <td className={coverageIsLow(d.coverage) ? "r warn-text" : "r"}><Value text={coverage(d.coverage)} reason={t("unknown.no_data")} />{coverageIsLow(d.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+                    <td className={coverageIsLow(d.coverage) ? "r warn-text" : "r"}><Value text={coverage(d.coverage, d.gap_seconds, d.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(d.coverage) && <span aria-hidden="true"> ▲</span>}</td>
                     <td className="clip">{d.method ? code("word", d.method) : <Unknown reason={why} />}{d.reason && <span className="dim"> {d.reason}</span>}</td>
                     <td className="r"><Value text={percent(d.util)} reason={not} /></td>
                     <td className="r"><Value text={bytes(d.memory_used_bytes)} reason={not} /></td>

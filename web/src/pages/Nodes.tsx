@@ -7,7 +7,7 @@ import { hrefTo, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { count, coverage, coverageIsLow, kEnergy, known, kUnknown, kWatts, kwh, kwhOf, number, pickFor, sumMicrojoules, watts } from "../format/number";
 import { useWords } from "../i18n";
-import { SimBadge } from "../ui/Badges";
+import { ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { keepOrder, sorted, type Key } from "../ui/sort";
 import { SortHead } from "../ui/SortHead";
@@ -67,7 +67,7 @@ export function Nodes(): JSX.Element {
       <div className="toolbar">
         <h1>{t("nodes.title")}</h1>
         <span>{t("nodes.count", { n: total })}</span>
-        <span className="dim">{t("nodes.known_power", { w: watts(head?.power_known_watts) })}</span>
+        {head?.nodes.some((n) => n.partial_view) ? <span className="dim">{t("dash.team_view")}</span> : <span className="dim">{t("nodes.known_power", { w: watts(head?.power_known_watts) })}</span>}
         <span className="grow" />
         <div className="segments" role="group" aria-label={t("col.state")}>
           {(["", "live", "silent"] as const).map((s) => <button key={s} type="button" aria-pressed={state === s} onClick={() => setState(s)}>{t(s === "" ? "nodes.state.all" : `nodes.state.${s}`)}</button>)}
@@ -75,7 +75,7 @@ export function Nodes(): JSX.Element {
         <label className="check"><input type="checkbox" checked={low === "1"} onChange={(e) => setLow(e.target.checked ? "1" : "")} />{t("nodes.low_only")}</label>
       </div>
       {list.isError && <ErrorBox error={list.error} what={t("what.nodes")} retry={() => void list.refetch()} />}
-      {total === 0 && q === "" && state === "" ? <NoNodes /> : steady.length === 0 ? <Empty>{t("state.no_match", { q: q === "" ? t(low === "1" ? "nodes.low_only" : state === "live" ? "nodes.state.live" : "nodes.state.silent") : q })}</Empty> : (
+      {total === 0 && q === "" && state === "" ? <NoNodes /> : steady.length === 0 ? <Empty>{q !== "" ? t("state.no_match", { q }) : t(low === "1" ? "nodes.none.low" : state === "live" ? "nodes.none.live" : "nodes.none.silent")}</Empty> : (
         <div onPointerEnter={() => setInside(true)} onPointerLeave={() => setInside(false)}>
           <NodeTable rows={steady} sort={sort} onSort={(s) => setSort(s)} chosen={chosen} choose={setChosen} />
         </div>
@@ -132,24 +132,24 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
           {shown.before > 0 && <tr aria-hidden="true"><td colSpan={12} className="spacer" style={{ height: shown.before }} /></tr>}
           {rows.slice(shown.first, shown.last).map((n) => {
             const id = idOf(n);
-            const why = n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading");
+            const why = n.partial_view ? t("unknown.team_view") : n.state === "silent" ? t("unknown.silent", { age: duration(n.silent_seconds) }) : t("unknown.no_reading");
             const offset = known(n.clock_offset_seconds);
             return (
               <tr key={id} data-row={n.node_id} className={chosen.has(id) ? "chosen" : ""}>
                 <td className="tick"><input type="checkbox" aria-label={t("nodes.select", { id: n.node_id })} checked={chosen.has(id)} onChange={() => toggle(id)} /></td>
-                <td className="name"><Link to={hrefTo(`/nodes/${encodeURIComponent(n.node_id)}`, { cluster: n.cluster === "default" ? "" : n.cluster })}>{n.node_id}</Link> <SimBadge quality={n.simulated ? "simulated" : ""} /></td>
+                <td className="name"><Link to={hrefTo(`/nodes/${encodeURIComponent(n.node_id)}`, { cluster: n.cluster === "default" ? "" : n.cluster })}>{n.node_id}</Link> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge sources={n.sources} /></td>
                 <td className="opt">{n.zone ? n.zone : <Unknown reason={t("unknown.not_reported")} />}</td>
                 <td>{n.state === "live" ? <span className="state live"><span aria-hidden="true">● </span>{t("nodes.state.live")}</span> : <span className="state silent"><span aria-hidden="true">◌ </span>{t("nodes.silent_for", { age: short(n.silent_seconds) })}</span>}</td>
                 <td className="r" title={n.last_sample_at ? t("nodes.last_value", { time: time(n.last_sample_at, true) }) : undefined}>
                   <Value text={number(known(n.power_watts) === null ? null : (n.power_watts ?? 0) / pDiv)} reason={why} />
                 </td>
-                {platform && <td className="r opt">{known(n.platform_power_watts) === null ? <Unknown reason={t("unknown.no_reading")} /> : <span className="num">{number((n.platform_power_watts ?? 0) / pDiv)}</span>}</td>}
-                <td className="opt trend"><Sparkline values={n.trend.map((p) => p.power_watts)} max={trendMax} /></td>
+                {platform && <td className="r opt">{known(n.platform_power_watts) === null ? <Unknown reason={n.partial_view ? why : t("unknown.no_reading")} /> : <span className="num">{number((n.platform_power_watts ?? 0) / pDiv)}</span>}</td>}
+                <td className="opt trend">{n.partial_view ? <Unknown reason={why} /> : <Sparkline values={n.trend.map((p) => p.power_watts)} max={trendMax} />}</td>
                 <td className="r"><EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }}><Value text={number(known(n.energy_kwh) === null ? null : (n.energy_kwh ?? 0) / eDiv)} reason={t("unknown.no_data")} /></EvidenceButton></td>
-                <td className={coverageIsLow(n.coverage) ? "r warn-text" : "r"} title={coverageIsLow(n.coverage) ? t("coverage.low", { c: coverage(n.coverage, n.gap_seconds), gap: duration(n.gap_seconds) }) : undefined}>
-                  <Value text={coverage(n.coverage, n.gap_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(n.coverage) && <span aria-hidden="true"> ▲</span>}
+                <td className={coverageIsLow(n.coverage) ? "r warn-text" : "r"} title={coverageIsLow(n.coverage) ? t("coverage.low", { c: coverage(n.coverage, n.gap_seconds, n.partial_seconds), gap: duration(n.gap_seconds) }) : undefined}>
+                  <Value text={coverage(n.coverage, n.gap_seconds, n.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(n.coverage) && <span aria-hidden="true"> ▲</span>}
                 </td>
-                <td className="r num opt">{count(n.devices_known)}/{count(n.devices_total)}</td>
+                <td className="r num opt">{n.partial_view ? <Unknown reason={why} /> : `${count(n.devices_known)}/${count(n.devices_total)}`}</td>
                 <td className="opt clip" title={n.sources.join(", ")}>{n.sources.join(", ")}</td>
                 <td className="opt clip">
                   {known(n.gap_seconds) !== null && (n.gap_seconds ?? 0) > 0 && <span className="badge dim">{t("badge.gap", { d: short(n.gap_seconds) })}</span>}
@@ -172,8 +172,8 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
 /** Coverage from the lowest to the highest row: a mean of percentages would say nothing. */
 function span(rows: readonly NodeRow[]): string {
   const all = sorted(rows.filter((n) => known(n.coverage) !== null), (n) => n.coverage, false);
-  const lo = coverage(all[0]?.coverage, all[0]?.gap_seconds);
-  const hi = coverage(all.at(-1)?.coverage, all.at(-1)?.gap_seconds);
+  const lo = coverage(all[0]?.coverage, all[0]?.gap_seconds, all[0]?.partial_seconds);
+  const hi = coverage(all.at(-1)?.coverage, all.at(-1)?.gap_seconds, all.at(-1)?.partial_seconds);
   return lo === hi ? lo : `${lo}–${hi}`;
 }
 

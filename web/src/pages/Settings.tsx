@@ -1,4 +1,4 @@
-import { useFactors, useSources } from "../api/queries";
+import { useFactors, useSession, useSources } from "../api/queries";
 import type { SourceRow } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { count, factor as factorText } from "../format/number";
@@ -14,8 +14,11 @@ const kMarks: Record<string, string> = { booked: "●", shadow: "◐", estimated
 export function Settings(): JSX.Element {
   const { t, code, age } = useWords();
   const [q] = useQueryValue("q");
-  const list = useSources();
+  const session = useSession();
+  const refused = session.data?.role === "tenant";
+  const list = useSources(!refused);
   const factors = useFactors();
+  if (refused) return <div className="sheet"><div className="toolbar"><h1>{t("settings.sources")}</h1></div><Empty>{t("settings.team_view")}</Empty></div>;
   if (list.isPending) return <div className="sheet"><Skeleton lines={20} /></div>;
   if (list.isError && !list.data) return <ErrorBox error={list.error} what={t("what.sources")} retry={() => void list.refetch()} />;
   const all = list.data.nodes.flatMap((n) => n.sources.map((s) => ({ node: n.node_id, s })));
@@ -33,7 +36,7 @@ export function Settings(): JSX.Element {
         <h1>{t("settings.sources")}</h1>
         <span>{t("settings.count", { s: all.length, n: list.data.nodes.length })}</span>
         <span className="grow" />
-        <span className="dim">{t("settings.factor")}:</span>
+        <span className="dim">{t("settings.factor.is")}</span>
         {factors.isError ? <span className="bad-text">▲</span> : f ? <span>{factorText(f.value)} {unitText(f.unit)} {f.configured ? `· ${f.source}` : ""} <PlaceholderBadge show={!f.configured} /></span> : factors.isPending ? null : <span className="dim">{t("settings.factor.none")}</span>}
       </div>
       {all.length === 0 ? <NoNodes /> : rows.length === 0 ? <Empty>{t("state.no_match", { q })}</Empty> : (

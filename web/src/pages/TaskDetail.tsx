@@ -6,12 +6,12 @@ import { useRange } from "../app/Shell";
 import { deviceLines } from "../chart/lines";
 import { Series } from "../chart/Series";
 import { coverage, coverageIsLow, exactMicrojoules, gasName, kEnergy, kMass, known, kUnknown, kwh, microjoules, number, pickFor, quantity, sumMicrojoules } from "../format/number";
-import { isoText } from "../format/time";
+import { isoText, millis } from "../format/time";
 import { knownKey, useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
-import { CoverageNote, MissingLine, Notes } from "../ui/Notes";
+import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, sumLine } from "./curves";
@@ -39,7 +39,7 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
       </div>
       <Guard><Cards e={e} /></Guard>
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
-      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Curves c={curves.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} quality={e.quality} /></Guard>}
+      {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Curves c={curves.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={e} /></Guard>}
       <Guard><Where e={e} /></Guard>
     </div>
   );
@@ -64,7 +64,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
         <div className="card-head"><h2>{t("task.energy")}</h2><SimBadge quality={e.quality} /></div>
         <div className="kpi-row"><EvidenceButton of={{ kind: "energy", scope: "task", id }} className="big"><Value text={q.text} unit={q.unit} reason={t("unknown.no_data")} /></EvidenceButton></div>
         {portion !== null && (
-          <svg className="share-bar" width="100%" height="10" role="img" aria-label={`${t("task.share_bar")}: ${kwh(shared)}`}>
+          <svg className="share-bar" width="100%" height="10" role="img" aria-label={t("word.labelled", { what: t("task.share_bar"), text: kwh(shared) })}>
             <rect width="100%" height="10" fill="var(--tw-accent)" />
             <rect x={`${(1 - portion) * 100}%`} width={`${portion * 100}%`} height="10" fill="var(--tw-surface)" />
             <rect x={`${(1 - portion) * 100}%`} width={`${portion * 100}%`} height="10" fill="url(#tw-stripe)" />
@@ -99,7 +99,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
   );
 }
 
-function Curves({ c, identity, zoom, setZoom, quality }: { c: PowerCurves; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; quality: string }): JSX.Element {
+function Curves({ c, identity, zoom, setZoom, pending, e }: { pending: boolean; c: PowerCurves; identity: string; zoom: { from: number; to: number } | null; setZoom: (w: { from: number; to: number } | null) => void; e: TaskEnergy }): JSX.Element {
   const { t } = useWords();
   const data = useMemo(() => {
     const nodes = new Set(c.series.map((s) => s.node_id));
@@ -114,8 +114,8 @@ function Curves({ c, identity, zoom, setZoom, quality }: { c: PowerCurves; ident
   const window = zoom ?? data.frame;
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: Math.round(c.retention_seconds / 86_400) })}</span> : null;
   return (
-    <Series id="task" title={(unit) => t("task.power", { unit })} lines={data.lines} {...data.frame} from={window.from} to={window.to} zoomed={zoom !== null} onZoom={setZoom} identity={identity} height={220}
-      badges={<>{c.whole_card !== false && <span className="badge">{t("badge.whole_card")}</span>}<SimBadge quality={quality} /></>}
+    <Series id="task" title={(unit) => t("task.power", { unit })} lines={data.lines} {...data.frame} from={window.from} to={window.to} zoomed={zoom !== null} onZoom={setZoom} pending={pending} bridged={bridged(e)} life={{ from: millis(e.first_sample_at), to: millis(e.last_sample_at), outside: "not_running" }} identity={identity} height={220}
+      badges={<>{c.whole_card !== false && <span className="badge">{t("badge.whole_card")}</span>}<SimBadge quality={e.quality} /></>}
       note={<>{c.whole_card !== false && <span>{t("task.whole_card")}</span>}{kept}</>} />
   );
 }
@@ -141,7 +141,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
                   <td>{a.domain === "gpu" ? t("node.gpu", { i: a.device_index }) : t("node.domain", { domain: code("", a.domain), i: a.device_index })}</td>
                   <td title={`${isoText(a.first_sample_at)} / ${isoText(a.last_sample_at)}`}>{a.first_sample_at === null ? <Unknown reason={t("unknown.no_data")} /> : `${time(a.first_sample_at)} – ${a.last_sample_at === null ? kUnknown : time(a.last_sample_at)}`}</td>
                   <td><AttributionBadge value={a.attribution} /></td>
-                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage)} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage, 0, a.partial_seconds ?? (e.allocations.length === 1 ? e.partial_seconds : 0))} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
                   <td className="r"><Value text={cell(a.energy_kwh)} reason={t("unknown.no_data")} /></td>
                 </tr>
               ))}

@@ -14,7 +14,7 @@ import { SortHead } from "../ui/SortHead";
 import { Empty, ErrorBox, Skeleton } from "../ui/States";
 import { useVirtual } from "../ui/useVirtual";
 import { Unknown, Value } from "../ui/Value";
-import { tally } from "./tally";
+import { oneMoment, tally } from "./tally";
 
 const idOf = (x: TaskRow): string => `${x.cluster}/${x.task_id}`;
 
@@ -73,9 +73,9 @@ export function Tasks(): JSX.Element {
         </label>
       </div>
       {list.isError && <ErrorBox error={list.error} what={t("what.tasks")} retry={() => void list.refetch()} />}
-      {steady.length === 0 && <Empty>{q === "" && team === "" ? t("state.no_tasks") : t("state.no_match", { q: q === "" ? team : q })}</Empty>}
+      {steady.length === 0 && <Empty>{q === "" && team === "" ? t("state.no_tasks") : q === "" ? t("tasks.none.team", { team }) : t("state.no_match", { q })}</Empty>}
       <div onPointerEnter={() => setInside(true)} onPointerLeave={() => setInside(false)}>
-        <TaskTable rows={steady} head={head} complete={!list.hasNextPage} filtered={q !== "" || team !== ""} sort={sort} onSort={(s) => setSort(s)} />
+        <TaskTable rows={steady} head={head} complete={!list.hasNextPage} comparable={oneMoment(list.data.pages)} filtered={q !== "" || team !== ""} sort={sort} onSort={(s) => setSort(s)} />
       </div>
       {list.hasNextPage && <div className="more"><span className="dim">{t("nodes.shown", { n: count(rows.length), total: count(head.total) })}</span><button type="button" className="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("nodes.more", { n: 200 })}</button></div>}
       <div className="foot-notes dim">
@@ -86,15 +86,17 @@ export function Tasks(): JSX.Element {
   );
 }
 
-interface TableProps { rows: TaskRow[]; head: TaskList; complete: boolean; filtered: boolean; sort: string; onSort: (s: string) => void }
+interface TableProps { rows: TaskRow[]; head: TaskList; complete: boolean; comparable: boolean; filtered: boolean; sort: string; onSort: (s: string) => void }
 
-function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps): JSX.Element {
+function TaskTable({ rows, head, complete, comparable, filtered, sort, onSort }: TableProps): JSX.Element {
   const { t, duration, code } = useWords();
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = useVirtual(body, rows.length, 28);
   const [unit, div] = pickFor(kEnergy, [...rows.map((r) => r.energy_kwh), head.sum.energy_kwh]);
+  // A team is not told what other tasks used.
+  const loose = head.unattributed;
   const showCarbon = rows.some((r) => r.carbon_kgco2e !== undefined);
-  const sums = tally({ rows: rows.map((r) => r.energy_uj), unattributed: head.unattributed.energy_uj, sum: head.sum.energy_uj, complete });
+  const sums = tally({ rows: rows.map((r) => r.energy_uj), unattributed: head.unattributed?.energy_uj ?? null, sum: head.sum.energy_uj, complete, comparable });
   const factor = rows.map((r) => (known(r.carbon_kgco2e) !== null && r.energy_kwh ? (r.carbon_kgco2e ?? 0) / r.energy_kwh : null)).find((x) => x !== null) ?? null;
   const carbonOf = (uj: bigint | null): number | null => (uj === null || factor === null ? null : (kwhOf(uj) ?? 0) * factor);
   const [mass, massDiv] = pickFor(kMass, [carbonOf(sums.total), ...rows.map((r) => r.carbon_kgco2e)]);
@@ -127,7 +129,7 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
               <td className="opt"><span className={`state ${r.state === "running" ? "live" : "dim"}`}><span aria-hidden="true">{r.state === "running" ? "● " : r.state === "finished" ? "✓ " : "? "}</span>{code("tasks.state", r.state)}</span></td>
               <td className="r"><EvidenceButton of={{ kind: "energy", scope: "task", id: r.task_id }}>{cell(r.energy_kwh, div, t("unknown.no_data"))}</EvidenceButton></td>
               {showCarbon && <td className="r">{cell(r.carbon_kgco2e, massDiv, t("unknown.carbon"))}</td>}
-              <td className={coverageIsLow(r.coverage) ? "r warn-text" : "r"} title={coverageIsLow(r.coverage) ? t("coverage.low", { c: coverage(r.coverage, r.gap_seconds), gap: duration(r.gap_seconds) }) : undefined}><Value text={coverage(r.coverage, r.gap_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(r.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+              <td className={coverageIsLow(r.coverage) ? "r warn-text" : "r"} title={coverageIsLow(r.coverage) ? t("coverage.low", { c: coverage(r.coverage, r.gap_seconds, r.partial_seconds), gap: duration(r.gap_seconds) }) : undefined}><Value text={coverage(r.coverage, r.gap_seconds, r.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(r.coverage) && <span aria-hidden="true"> ▲</span>}</td>
               <td><AttributionBadge value={r.attribution} /></td>
               <td className="r opt"><Value text={number(r.tokens_per_joule)} reason={r.tokens_reason ? code("reason", r.tokens_reason) : t("task.tokens.na")} /></td>
               <td className="opt clip" title={r.nodes.join(", ")}>{r.nodes.join(", ")} <span className="dim">×{count(r.devices)}</span></td>
@@ -137,14 +139,14 @@ function TaskTable({ rows, head, complete, filtered, sort, onSort }: TableProps)
         </tbody>
         <tfoot>
           {!complete && foot("~rest", <span className="dim">{t("tasks.other_pages")}</span>, sums.rest, "rest")}
-          {foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")}</span>, microjoules(head.unattributed.energy_uj), "unattributed", { "data-unattributed": head.unattributed.energy_uj ?? "" })}
-          {foot("~sum", <strong>{t(head.unattributed.energy_uj === null && head.tasks.length > 0 ? "tasks.sum_tenant" : "tasks.sum")}</strong>, sums.total, "total", { "data-total": sums.total?.toString() ?? "" })}
+          {loose && foot("~un", <span title={t("tasks.unattributed.note")}>{t("tasks.unattributed")}</span>, microjoules(loose.energy_uj), "unattributed", { "data-unattributed": loose.energy_uj ?? "" })}
+          {foot("~sum", <strong>{t(loose ? "tasks.sum" : "tasks.sum_tenant")}</strong>, sums.total, "total", { "data-total": sums.total?.toString() ?? "" })}
         </tfoot>
       </table>
       <div className="foot-notes dim">
         {rows.some((r) => coverageIsLow(r.coverage)) && <p data-note="coverage">▲ {t("coverage.low", { c: lowSpan(rows), gap: duration(rows.reduce((s, r) => s + (known(r.gap_seconds) ?? 0), 0)) })}</p>}
-        <p>{t("tasks.unattributed.note")}</p>
-        {filtered && <p>{t("tasks.filtered")}</p>}
+        <p>{t(loose ? "tasks.unattributed.note" : "tasks.unattributed.hidden")}</p>
+        {loose && filtered && <p>{t("tasks.filtered")}</p>}
       </div>
       {sums.mismatch && <div className="message bad">▲ {t("tasks.mismatch", { s: kwh(head.sum.energy_kwh, 6), r: kwh(kwhOf(sumMicrojoules(rows.map((r) => r.energy_uj ?? "0"))), 6) })}</div>}
     </>

@@ -8,11 +8,11 @@ import { useWords } from "../i18n";
 export interface Bar { from: number; to: number; value: number | null; coverage: number | null; hours: number; missing: number }
 
 /** Hours as bars; from 49 hours on, days of the reader's zone, each with its missing hours counted. */
-export function bars(hours: readonly HourRow[], zone: Zone): Bar[] {
+export function bars(hours: readonly HourRow[], zone: Zone, since: number | null = null): Bar[] {
   const kHour = 3_600_000;
   const one = hours.flatMap((h): Bar[] => {
     const from = millis(h.hour);
-    return from === null ? [] : [{ from, to: from + kHour, value: known(h.energy_kwh), coverage: known(h.coverage), hours: 1, missing: known(h.energy_kwh) === null ? 1 : 0 }];
+    return from === null ? [] : [{ from, to: from + kHour, value: known(h.energy_kwh), coverage: known(h.coverage), hours: 1, missing: known(h.energy_kwh) === null && (since === null || from + kHour > since) ? 1 : 0 }];
   });
   if (one.length <= 49) return one;
   const days = new Map<string, Bar>();
@@ -34,7 +34,7 @@ export function bars(hours: readonly HourRow[], zone: Zone): Bar[] {
   return [...days.values()];
 }
 
-export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow[]; now: number; height?: number }): JSX.Element {
+export function HourBars({ hours, now, since = null, height = 132 }: { hours: readonly HourRow[]; now: number; since?: number | null; height?: number }): JSX.Element {
   const { t, range, zone, clock, time, lang } = useWords();
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(600);
@@ -48,7 +48,7 @@ export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow
     watch.observe(el);
     return () => watch.disconnect();
   }, []);
-  const list = bars(hours, zone);
+  const list = bars(hours, zone, since);
   const daily = list.some((b) => b.hours > 1);
   const [unit, factor] = pickFor(kEnergy, list.map((b) => b.value));
   const max = Math.max(...list.map((b) => b.value ?? 0), 0);
@@ -62,6 +62,8 @@ export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow
   const best = list.reduce<Bar | null>((a, b) => (b.value !== null && (a === null || b.value > (a.value ?? 0)) ? b : a), null);
   const sum = list.every((b) => b.value === null) ? null : list.reduce((s, b) => s + (b.value ?? 0), 0);
   const missing = list.reduce((s, b) => s + b.missing, 0);
+  const hoursTold = list.reduce((s, b) => s + b.hours, 0);
+  const [capUnit, capFactor] = pickFor(kEnergy, [sum]);
   const chosen = at === null ? null : list[at];
   return (
     <figure className="bars">
@@ -86,7 +88,7 @@ export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow
             return (
               <g key={b.from} data-bar={b.value === null ? "unknown" : running ? "running" : "known"} onPointerEnter={() => setAt(i)}>
                 <rect x={x} y={14} width={slot} height={inner} fill="transparent" />
-                {b.value === null ? <rect x={x} y={14} width={w} height={inner} fill="url(#tw-hatch)" opacity="0.7" />
+                {b.value === null ? b.missing > 0 && <rect x={x} y={14} width={w} height={inner} fill="url(#tw-hatch)" opacity="0.7" />
                   : running ? <rect x={x + 0.75} y={y(b.value)} width={Math.max(0, w - 1.5)} height={Math.max(0, 14 + inner - y(b.value))} fill="var(--tw-accent-tint)" stroke="var(--tw-accent)" strokeWidth="1.5" />
                   : <rect x={x} y={y(b.value)} width={w} height={Math.max(b.value > 0 ? 1 : 0, 14 + inner - y(b.value))} fill="var(--tw-accent)" opacity={at === i ? 0.8 : 1} />}
                 {b.value !== null && low && <rect x={x} y={y(b.value) - 5} width={w} height={4} fill="url(#tw-hatch)" />}
@@ -103,7 +105,7 @@ export function HourBars({ hours, now, height = 132 }: { hours: readonly HourRow
           </div>
         )}
       </div>
-      <figcaption>{t("dash.hourly.caption", { sum: sum === null ? number(null) : kwh(sum), n: list.reduce((s, b) => s + b.hours, 0), max: kwh(best?.value ?? null), time: best ? time(best.from) : number(null), missing })}</figcaption>
+      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), missing })}</figcaption>
     </figure>
   );
 }

@@ -1,6 +1,7 @@
 /** Notes of an answer in the reader's language; a code this version does not know shows the server's sentence. */
 import type { Energy, Note } from "../api/types";
 import { coverage, factor, known, kUnknown } from "../format/number";
+import { millis } from "../format/time";
 import { knownKey, useWords, type Words } from "../i18n";
 
 export function noteText(note: Note, w: Words, e: Partial<Energy>): string {
@@ -42,16 +43,35 @@ export function Notes({ energy, all = false }: { energy: Energy; all?: boolean }
   return <ul className="notes">{shown.map((n) => <li key={`${n.code}${n.text}`}>{noteText(n, w, energy)}</li>)}</ul>;
 }
 
+/** Nothing is missing in the total although power was unknown for a while: a counter went on. */
+export const bridged = (e: Pick<Energy, "gap_seconds" | "method"> | undefined): boolean => e !== undefined && e.gap_seconds === 0 && (known(e.method?.counter_kwh) ?? 0) > 0 && (known(e.method?.integrated_kwh) ?? 0) === 0;
+
+/** The first sample, where the period begins before it: coverage counts from there. */
+function lateStart(e: Pick<Energy, "from" | "first_sample_at">): number | null {
+  const first = millis(e.first_sample_at);
+  const from = millis(e.from);
+  return first !== null && from !== null && first - from > 3_600_000 ? first : null;
+}
+
 /** How much is missing where coverage is good; of node time where many nodes are summed. */
-export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "coverage" | "gap_seconds" | "partial_seconds"> }): JSX.Element | null {
+export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "coverage" | "gap_seconds" | "partial_seconds" | "method" | "from" | "first_sample_at"> }): JSX.Element | null {
   const w = useWords();
   if (known(energy.coverage) === null) return null;
-  const text = energy.gap_seconds > 0 ? w.t("coverage.some", { gap: missing(energy, w) }) : energy.partial_seconds > 0 ? w.t("coverage.partly", { d: amount(energy.scope, energy.partial_seconds, w) }) : w.t("coverage.full");
-  return <div className="line dim">{text}</div>;
+  const parts = [
+    energy.gap_seconds > 0 ? w.t("coverage.some", { gap: missing(energy, w) }) : null,
+    energy.partial_seconds > 0 ? w.t(bridged(energy) ? "coverage.partly_bridged" : "coverage.partly", { d: amount(energy.scope, energy.partial_seconds, w) }) : null,
+  ].filter((x) => x !== null);
+  const since = lateStart(energy);
+  return (
+    <>
+      <div className="line dim">{parts.length > 0 ? parts.join(w.t("word.comma")) : w.t("coverage.full")}</div>
+      {since !== null && <div className="line dim">{w.t("coverage.since", { c: coverage(energy.coverage, energy.gap_seconds, energy.partial_seconds), time: w.time(since) })}</div>}
+    </>
+  );
 }
 
 /** Seconds of many nodes add up to more than the range: the text says whose time it is. */
-const amount = (scope: string, seconds: number, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : w.duration(seconds));
+export const amount = (scope: string, seconds: number, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : scope === "team" ? w.t("coverage.task_time", { d: w.duration(seconds) }) : w.duration(seconds));
 export const missing = (e: Pick<Energy, "scope" | "gap_seconds">, w: Words): string => amount(e.scope, e.gap_seconds, w);
 
 /** The sentence that real energy is higher, wherever coverage is below 99%. */

@@ -129,19 +129,15 @@ std::optional<NodeInfo> Ledger::seen(const NodeWork& work) {
   const bool booked =
       work.newest != nullptr && std::any_of(work.results.begin(), work.results.end(),
                                             [](const auto& r) { return r.outcome == BeatOutcome::accepted; });
-  if (booked) {
-    const std::lock_guard lock(shown_mutex_);
-    auto [shown, first] = shown_.try_emplace(work.node, work.newest_at);
-    if (first || work.newest_at > shown->second) {
-      shown->second = work.newest_at;
-      auto info = describe(*work.newest->beat, work.newest->receipt);
-      info.last_sample_at = work.newest_at;
-      info.clock_offset = work.clock_offset;
-      return info;
-    }
-  }
   auto known = store_.node(work.node);
-  if (known && *known) {
+  const bool there = known && *known;
+  if (booked && !(there && (*known)->last_sample_at && *(*known)->last_sample_at >= work.newest_at)) {
+    auto info = describe(*work.newest->beat, work.newest->receipt);
+    info.last_sample_at = work.newest_at;
+    info.clock_offset = work.clock_offset;
+    return info;
+  }
+  if (there) {
     (*known)->last_seen_at = std::max((*known)->last_seen_at, last.receipt.at);
     return **known;
   }

@@ -4,8 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,8 +50,6 @@ class Ledger {
   Store& store_;
   Rules rules_;
   LedgerCounters counters_;
-  std::mutex shown_mutex_;
-  std::map<NodeKey, UtcTime> shown_;  ///< sample time of the beat that each node is shown by
 };
 
 /// Node == sum of tasks + unattributed and sum of devices == node, per cluster and domain, over all accounts.

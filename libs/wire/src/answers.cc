@@ -22,7 +22,8 @@ std::string answers_to_json(const std::vector<BeatAnswer>& answers) {
 Result<std::vector<BeatAnswer>> answers_from_json(std::string_view body) {
   simdjson::dom::parser parser;
   simdjson::dom::array results;
-  if (parser.parse(body.data(), body.size(), true)["results"].get(results) != simdjson::SUCCESS)
+  if (body.empty() ||
+      parser.parse(body.data(), body.size(), true)["results"].get(results) != simdjson::SUCCESS)
     return fail(ErrorCode::invalid_input, "the server's answer has no \"results\"",
                 "is the URL that of a tidewatt server?");
   std::vector<BeatAnswer> answers;

@@ -353,6 +353,12 @@ std::string describe(simdjson::error_code error) {
 struct BeatParser::Impl {
   dom::parser parser;
 
+  /// simdjson copies what it is given, and an empty text may have no address.
+  simdjson::error_code parse_text(std::string_view text, dom::element& root) {
+    if (text.empty()) return simdjson::EMPTY;
+    return parser.parse(text.data(), text.size(), true).get(root);
+  }
+
   Result<std::vector<Result<Beat>>> read_all(dom::element root) {
     std::vector<Result<Beat>> beats;
     dom::array items;
@@ -383,7 +389,7 @@ struct BeatParser::Impl {
     std::vector<Result<Beat>> beats;
     for (const auto element : *elements) {
       dom::element root;
-      const auto bad = parser.parse(element.data(), element.size(), true).get(root);
+      const auto bad = parse_text(element, root);
       if (bad != simdjson::SUCCESS) {
         beats.push_back(
             fail(ErrorCode::invalid_input, fmt::format("the beat is no JSON: {}", describe(bad))));
@@ -402,14 +408,14 @@ BeatParser& BeatParser::operator=(BeatParser&&) noexcept = default;
 
 Result<std::vector<Result<Beat>>> BeatParser::parse(std::string_view body) {
   dom::element root;
-  const auto error = impl_->parser.parse(body.data(), body.size(), true).get(root);
+  const auto error = impl_->parse_text(body, root);
   if (error != simdjson::SUCCESS) return impl_->read_one_by_one(body, error);
   return impl_->read_all(root);
 }
 
 Result<BeatParser::Line> BeatParser::parse_line(std::string_view line) {
   dom::element root;
-  const auto error = impl_->parser.parse(line.data(), line.size(), true).get(root);
+  const auto error = impl_->parse_text(line, root);
   if (error != simdjson::SUCCESS)
     return fail(ErrorCode::invalid_input, fmt::format("no JSON: {}", describe(error)));
   Line out;

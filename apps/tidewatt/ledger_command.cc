@@ -175,7 +175,7 @@ Result<ledger::Rules> rules_of(const ReplayOptions& options) {
                   fmt::format("ENERGY_MAX_GAP_SECONDS: \"{}\" is no number of seconds", text));
   }
   if (!max_gap) return rules;
-  if (*max_gap < 1 || *max_gap > 86'400)
+  if (!(*max_gap >= 1 && *max_gap <= 86'400))
     return fail(ErrorCode::invalid_input, fmt::format("max gap {} s is out of range", *max_gap),
                 "give 1 to 86400 seconds");
   rules.max_gap = Milliseconds{static_cast<std::int64_t>(*max_gap * kPerKilo)};

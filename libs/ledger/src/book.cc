@@ -198,10 +198,10 @@ class Booker {
     end.power = booked ? power : std::nullopt;
     end.counter = booked && sample.energy_total ? quantise(*sample.energy_total) : std::nullopt;
     end.limit = plausible(sample.power_limit);
-    const bool known = end.power || end.counter;
-
     auto& domain = work(sample.domain);
     auto place = find(sample);
+    // A counter alone is a reading where it can be compared; else the next known power spans these seconds.
+    const bool known = end.power || (end.counter && (!place || comparable(cursor_.devices[*place], sample)));
     if (!place && !known) return;
     const bool first = !place;
     if (first) place = make_cursor(sample);
@@ -233,14 +233,19 @@ class Booker {
     advance(cursor, sample, end, names);
   }
 
+  /// Same boot, card and epoch as at the last known sample, and trusted.
+  [[nodiscard]] bool comparable(const DeviceCursor& cursor, const DeviceSample& sample) const {
+    return cursor.counter && !cursor.counter_distrusted && cursor.counter_boot == beat_.boot_id &&
+           cursor.uuid == sample.uuid && cursor.counter_epoch == sample.counter_epoch &&
+           at_ - cursor.at <= kLongestBridge;
+  }
+
   void interval(DomainWork& domain, const DeviceCursor& cursor, const DeviceSample& sample, IntervalEnd end,
                 const std::vector<std::string>& now, const std::vector<Holder>& declared,
                 AccountDelta& device) {
     const auto dt = at_ - cursor.at;
     if (!end.limit) end.limit = cursor.limit;
-    end.counter_comparable = !cursor.counter_distrusted && cursor.counter_boot == beat_.boot_id &&
-                             cursor.uuid == sample.uuid && cursor.counter_epoch == sample.counter_epoch &&
-                             dt <= kLongestBridge;
+    end.counter_comparable = comparable(cursor, sample);
     auto result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
     if (result && result->energy.n > domain.budget) {
       end.counter_comparable = false;

@@ -310,6 +310,19 @@ TEST(Book, ClockThatWasNeverSetIsNoTime) {
   EXPECT_EQ(books.node("n1").covered, seconds{20});
 }
 
+TEST(Book, CounterAloneInANewEpochIsNoReadingAndTheNextPowerSpansIt) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 1000));
+  auto restarted = BeatBuilder("n1", 2, 20).gpu(0, {}, 5);
+  restarted.last().counter_epoch = "second";
+  books.take(restarted);
+  auto next = BeatBuilder("n1", 3, 40).gpu(0, 100, 2005);
+  next.last().counter_epoch = "second";
+  books.take(next);
+  EXPECT_EQ(books.node("n1").energy.n, 4'000 * kJoule);
+  EXPECT_EQ(books.node("n1").gap, seconds{0});
+}
+
 TEST(Book, SentinelInACounterWithoutLimitIsNotBelieved) {
   Books books;
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 100));

@@ -2,10 +2,11 @@
 #include "fake_nvml.h"
 
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 
-#include "../src/nvml_api.h"
+#include "../src/nvml_abi.h"
 
 using namespace tidewatt::sensors::nvml;
 

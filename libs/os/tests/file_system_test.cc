@@ -85,9 +85,7 @@ TEST_F(PosixFileSystemTest, ListsNamesSorted) {
   EXPECT_EQ(files->list(dir.path()), (std::vector<std::string>{".hidden", "a", "b"}));
 }
 
-TEST(FileSystem, ListsFoldersWithoutFilesAndLinks) {
-  const auto files = make_file_system();
-  const TempFolder dir;
+TEST_F(PosixFileSystemTest, ListsFoldersWithoutFilesAndLinks) {
   ASSERT_TRUE(files->make_folders(dir / "b/c"));
   ASSERT_TRUE(files->make_folders(dir / "a"));
   ASSERT_TRUE(files->write_atomically(dir / "file", "x"));

@@ -119,12 +119,16 @@ void set_power(ToolDevice& device, const std::vector<Candidate>& candidates, std
 void add_up(ToolReadings& readings) {
   double sum = 0;
   int known = 0;
+  readings.unknown_devices = 0;
+  readings.total.reset();
   for (const auto& device : readings.devices) {
-    if (!device.power) continue;
+    if (!device.power) {
+      if (!device.reason.starts_with(kCountedOnSibling)) ++readings.unknown_devices;
+      continue;
+    }
     sum += device.power->value();
     ++known;
   }
-  readings.unknown_devices = static_cast<int>(readings.devices.size()) - known;
   if (known > 0) readings.total = Watts{sum};
 }
 

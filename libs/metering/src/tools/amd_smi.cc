@@ -75,6 +75,7 @@ ToolDevice device_of(const nlohmann::json& object, std::int64_t index) {
 Result<ToolReadings> parse_json(std::string_view text) {
   TW_TRY(const nlohmann::json root, json_in(kTool, text));
   ToolReadings readings;
+  bool any = false;
   const auto add_list = [&](const nlohmann::json& list) {
     for (const auto& object : list)
       for (const std::string_view name : {"gpu", "cpu"}) {
@@ -82,6 +83,8 @@ Result<ToolReadings> parse_json(std::string_view text) {
         const auto index = id == nullptr || id->is_structured() ? std::nullopt : parse_int64(printed(*id));
         if (!index || *index < 0) continue;
         auto device = device_of(object, *index);
+        for (const std::string_view part : {"power", "power_metrics", "power_usage", "socket_power", "limit"})
+          any = any || member(object, part) != nullptr;
         if (name == "cpu") device.name = "socket " + std::to_string(*index);
         readings.devices.push_back(std::move(device));
         break;
@@ -91,9 +94,6 @@ Result<ToolReadings> parse_json(std::string_view text) {
   for (const std::string_view name : {"gpu_data", "cpu_data"})
     if (const auto* list = member(root, name); list != nullptr && list->is_array()) add_list(*list);
   if (root.is_object() && member(root, "gpu") != nullptr) add_list(nlohmann::json::array({root}));
-  bool any = false;
-  for (const auto& device : readings.devices)
-    any = any || device.power_limit || device.reason != "no_power_reading_in_this_command";
   if (!any) return layout_error(kTool, 1, "objects with gpu and power or limit", text.substr(0, 40));
   add_up(readings);
   return readings;

@@ -43,7 +43,19 @@ bool is_any(std::string_view word, const std::vector<std::string_view>& list) {
                      [&](std::string_view one) { return lower(one) == lower(word); });
 }
 
+// "NPU Real-time Power(W) : 12" is no row of names; "[Model : Revision]" is one name.
+bool has_field(std::string_view line) {
+  int depth = 0;
+  for (const char c : line) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ':' && depth <= 0) return true;
+  }
+  return false;
+}
+
 std::optional<Header> header_in(const ColumnTable& table, std::string_view line) {
+  if (has_field(line)) return std::nullopt;
   Header header;
   header.labels = tokens_of(line, false);
   bool has_index = false;
@@ -75,9 +87,9 @@ std::optional<Header> find_header(const ColumnTable& table, const std::vector<st
     if (!header) continue;
     header->line = i;
     // The line below may qualify the names: "(Edge)  (Avg)", "(Junction)  (Socket)".
-    if (i + 1 < lines.size() && trim(lines[i + 1]).starts_with('('))
+    if (i + 1 < lines.size())
       for (const auto& token : tokens_of(lines[i + 1], false))
-        if (token.begin < header->labels[header->power].end &&
+        if (token.text.starts_with('(') && token.begin < header->labels[header->power].end &&
             token.end > header->labels[header->power].begin && judge_label(token.text, true).averaged)
           header->averaged = true;
     return header;
@@ -101,10 +113,11 @@ std::optional<std::string_view> value_of(const Header& header, const std::vector
                                          std::size_t column) {
   if (values.size() == header.labels.size()) return values[column].text;
   if (const auto* token = overlapping(values, header.labels[column])) {
-    const auto printed = parse_watts(token->text, "");
-    const bool is_number = parse_double(token->text).has_value();
     const auto first = token->text.front();
-    if (printed.watts || (!is_number && (first < '0' || first > '9'))) return token->text;
+    const bool is_number = first >= '0' && first <= '9';
+    // A number without watts under the name is damage, not a reason to look elsewhere.
+    if (is_number && !parse_watts(token->text, "").watts) return std::nullopt;
+    return token->text;
   }
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < header.labels.size(); ++i)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "tidewatt/units/text.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct Columns {
   std::vector<std::string_view> names;
-  std::optional<std::size_t> index, part, uuid, name, limit;
+  std::optional<std::size_t> index, part, uuid, name, limit, time;
   std::vector<std::pair<std::size_t, Label>> draws;  ///< best rank first
   bool speaks_of_power = false;
 };
@@ -43,6 +44,7 @@ Columns columns_of(const CsvTable& table, std::vector<std::string_view> names) {
     if (!table.part_label.empty() && is(table.part_label)) columns.part = i;
     if (name == "uuid" || name == "gpuuuid") columns.uuid = i;
     if (name == "name") columns.name = i;
+    if (name == "timestamp" || name == "time") columns.time = i;
     auto label = judge_label(names[i]);
     if (!label.power) continue;
     columns.speaks_of_power = true;
@@ -93,13 +95,6 @@ std::string_view unquoted(std::string_view cell) {
   return cell;
 }
 
-// Without unit and without decimals the last cell of a text may be the first digits of a longer number.
-bool may_be_cut(std::string_view cell) {
-  if (!parse_double(cell)) return false;
-  const auto point = cell.find('.');
-  return point == std::string_view::npos || cell.size() < point + 3;
-}
-
 ToolDevice device_of(const Columns& columns, const std::vector<std::string_view>& cells) {
   ToolDevice device;
   if (columns.uuid) device.uuid = unquoted(cells[*columns.uuid]);
@@ -144,7 +139,7 @@ Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view com
     return layout_error(table.tool, first + 1, "CSV with a column that names power",
                         first < lines.size() ? trim(lines[first]) : std::string_view{});
   ToolReadings readings;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
+  std::map<std::string, std::size_t, std::less<>> known;
   for (std::size_t i = first; i < lines.size(); ++i) {
     const auto line = trim(lines[i]);
     if (line.empty() || line == header) continue;
@@ -160,7 +155,7 @@ Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view com
     } else {
       device = device_of(columns, cells);
       const bool open_end = i + 1 == lines.size() && !text.ends_with('\n');
-      if (open_end && may_be_cut(cells.back()) &&
+      if (open_end && may_be_cut(cells.back(), 2) &&
           std::any_of(columns.draws.begin(), columns.draws.end(),
                       [&](const auto& draw) { return draw.first + 1 == cells.size(); })) {
         device.power.reset();
@@ -171,15 +166,19 @@ Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view com
     std::int64_t part = -1;
     if (columns.part && *columns.part < cells.size()) part = parse_int64(cells[*columns.part]).value_or(-1);
     if (part >= 0) device.sub_index = ToolIndex{part};
-    if (!columns.index) {
+    const auto identity = number                 ? fmt::format("#{}/{}", *number, part)
+                          : !device.uuid.empty() ? device.uuid
+                                                 : fmt::format("row {}", i);
+    if (!number && device.uuid.empty() && columns.time && !readings.devices.empty())
+      return layout_error(table.tool, i + 1,
+                          "a column that names the device: rows of several times can't be told apart", line);
+    const auto [place, is_new] = known.emplace(identity, readings.devices.size());
+    if (is_new) {
       readings.devices.push_back(std::move(device));
-      continue;
-    }
-    const auto [place, is_new] = known.emplace(std::pair{*number, part}, readings.devices.size());
-    if (is_new)
-      readings.devices.push_back(std::move(device));
-    else
+    } else {
+      device.index = readings.devices[place->second].index;
       readings.devices[place->second] = std::move(device);
+    }
   }
   if (readings.devices.empty())
     return layout_error(table.tool, lines.size(), "a row per device below the names",

@@ -117,8 +117,9 @@ Result<ToolReadings> parse_lines(std::string_view tool, std::string_view text) {
     if (!index || *index < 0 || first == std::string_view::npos || first >= last) continue;
     auto& values = cards[*index];
     const auto value = trim(line.substr(last + 1));
-    const bool cut = i + 1 == lines.size() && !text.ends_with('\n') && !contains(value, ".");
-    if (!cut || !parse_double(value)) note(values, trim(line.substr(first + 1, last - first - 1)), value);
+    const bool open_end = i + 1 == lines.size() && !text.ends_with('\n');
+    if (!open_end || !may_be_cut(value, 1))
+      note(values, trim(line.substr(first + 1, last - first - 1)), value);
   }
   return finish(tool, std::move(cards), text);
 }

@@ -148,8 +148,7 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
     if (label.draw_rank > 0) {
       if (!rules.draw_in_section.empty() && !has_word(field.section, {rules.draw_in_section})) continue;
       any = true;
-      const bool has_unit = !parse_double(field.value).has_value();
-      if (!field.complete && !has_unit && !contains(field.value, ".")) {
+      if (!field.complete && may_be_cut(field.value, 1)) {
         cut = fmt::format("truncated: line {} ends within its number", field.line);
         continue;
       }

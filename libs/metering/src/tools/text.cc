@@ -88,6 +88,13 @@ PrintedPower parse_watts(std::string_view text, std::string_view default_unit) {
   return {Watts{*value * *factor}, {}};
 }
 
+bool may_be_cut(std::string_view value, std::size_t decimals) {
+  value = trim(value);
+  if (!parse_double(value)) return false;
+  const auto point = value.find('.');
+  return point == std::string_view::npos || value.size() < point + 1 + decimals;
+}
+
 void set_limit(ToolDevice& device, std::string_view text, std::string_view unit) {
   const auto printed = parse_watts(text, unit);
   if (printed.watts) device.power_limit = judge_limit(*printed.watts);

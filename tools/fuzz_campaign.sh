@@ -9,17 +9,18 @@ bin=${1:?usage: fuzz_campaign.sh BIN_FOLDER [EXECUTIONS] [TARGET...]}
 wanted=${2:-1000000}
 shift $(($# < 2 ? $# : 2))
 table=tests/fuzz/executions.tsv
-chunk=250000
-mkdir -p tests/fuzz build/logs/fuzz
+chunk=100000
+mkdir -p tests/fuzz build/logs/fuzz build/fuzz-corpus
 [ -f "$table" ] || printf 'target\texecutions\tfindings\tlast\n' > "$table"
 
 column() { awk -F '\t' -v t="$1" -v c="$2" '$1 == t { print $c }' "$table"; }
-# Written whole and moved into place: a killed campaign never leaves half a table.
-note() {
+# Written whole and moved into place under a lock: neither a killed campaign nor a second one leaves half a table.
+note() (
+  flock 9
   { head -n 1 "$table"
     { tail -n +2 "$table" | awk -F '\t' -v t="$1" '$1 != t'; printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$(date -u +%F)"; } | sort
   } > "$table.new" && mv "$table.new" "$table"
-}
+) 9> build/fuzz-corpus/lock
 
 targets=("$@")
 if [ ${#targets[@]} = 0 ]; then
@@ -38,7 +39,7 @@ for target in "${targets[@]}"; do
     runs=$((wanted - executions < chunk ? wanted - executions : chunk))
     log=build/logs/fuzz/$target.log
     failed=0
-    nice -n 10 "$bin/$target" -runs="$runs" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+    nice -n 10 "$bin/$target" -runs="$runs" -timeout=10 -rss_limit_mb=2048 -max_len=1024 -print_final_stats=1 \
       -artifact_prefix="build/logs/fuzz/$target-" "${folders[@]}" > "$log" 2>&1 || failed=1
     done_now=$(awk '/stat::number_of_executed_units/ { n = $2 } END { print n + 0 }' "$log")
     executions=$((executions + done_now)) findings=$((findings + failed))

@@ -35,7 +35,7 @@ constexpr auto kNoSample = State::no_sample;
 
 // Sorted by name. One entry per tool, one line per form.
 const std::vector<Tool>& registry() {
-  static const std::vector<Tool> kTools{
+  static const std::vector<Tool> all{
       {"amd-smi",
        tools::parse_amd_smi,
        "AMD",
@@ -123,7 +123,7 @@ const std::vector<Tool>& registry() {
         {"table of 2.x", kComplete},
         {"stats -j", kAdapted}}},
   };
-  return kTools;
+  return all;
 }
 
 // Tools that were looked at and print no watts.

@@ -8,10 +8,10 @@
 namespace tidewatt::metering::tools {
 
 Result<ToolReadings> parse_cnmon(std::string_view command, std::string_view text) {
-  static const SmiForms kForms{.box = {.tool = "cnmon", .index_labels = {"Card"}, .part_label = "VF"},
-                               .csv = {.tool = "cnmon", .index_labels = {"card", "index"}},
-                               .expected = "its table with Pwr:Usage/Cap"};
-  return parse_smi_like(kForms, command, text);
+  static const SmiForms known{.box = {.tool = "cnmon", .index_labels = {"Card"}, .part_label = "VF"},
+                              .csv = {.tool = "cnmon", .index_labels = {"card", "index"}},
+                              .expected = "its table with Pwr:Usage/Cap"};
+  return parse_smi_like(known, command, text);
 }
 
 }  // namespace tidewatt::metering::tools

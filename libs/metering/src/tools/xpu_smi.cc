@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view kTool = "xpu-smi";
 
 const SmiForms& forms() {
-  static const SmiForms kForms{
+  static const SmiForms known{
       .box = {.tool = kTool, .index_labels = {"GPU"}},
       .csv = {.tool = kTool, .index_labels = {"DeviceId", "Device ID"}, .part_label = "TileId"},
       .expected = "the table of stats, dump CSV or the table of xpu-smi 2"};
-  return kForms;
+  return known;
 }
 
 bool is_config(std::string_view text) {

@@ -1,7 +1,7 @@
 // AMD amd-smi. Covered: `metric -p` as text and JSON (ROCm 6, complete; older key names and the "gpu_data"
 // list of ROCm 7 adapted), `static --limit`, where SOCKET_POWER is the limit (complete), the CPU metrics
 // table and POWER_METRICS (complete / adapted), the default table of ROCm 7 and `monitor` with and without
-// PWR_CAP (adapted), CSV of metric, static and monitor (adapted). UBB_POWER is a whole baseboard and never
+// PWR_CAP (adapted), CSV of metric, static and monitor (no sample). UBB_POWER is a whole baseboard and never
 // taken.
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // Cambricon cnmon. Covered: the default table, "106 W/ 250 W" under Pwr:Usage/Cap (5.10 complete, 4.20 with
-// other header words adapted); rows of virtual functions. `cnmon info` and its XML are unknown layouts: no
-// sample. Boards with two dies print two rows; whether they share a sensor isn't documented, the rows are
-// added.
+// other header words without sample); rows of virtual functions. `cnmon info` and its XML are unknown
+// layouts: no sample. Boards with two dies print two rows; whether they share a sensor isn't documented, the
+// rows are added.
 #include "tools/accelerators.h"
 #include "tools/smi_like.h"
 

@@ -1,6 +1,6 @@
 // Intel xpu-smi / xpumcli. Covered: `stats` with one value or "avg: , min: , max: , current: " per tile (1.x,
 // complete), `dump` CSV (1.x, complete), `config`, which prints limits only (1.x, complete), the default
-// table of 2.x (complete), `stats -j` (adapted from the tool's published source). Text of Kunlunxin's tool of
+// table of 2.x (complete), `stats -j` (no sample). Text of Kunlunxin's tool of
 // the same name goes to that parser.
 #include "tools/xpu_smi.h"
 

@@ -62,6 +62,19 @@ def link_findings(path, text, exists):
     return found
 
 
+TEST_MACRO = re.compile(r"^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\(\s*(\w+),\s*(\w+)", re.M)
+
+
+def test_findings(path, text, tests):
+    """Tests that a document names and that don't exist: `Suite.Test` and `test_x.py`."""
+    found = []
+    for match in re.finditer(r"`([A-Z]\w+\.[A-Z]\w+|test_\w+\.py)`", text):
+        if match.group(1) not in tests:
+            number = text.count("\n", 0, match.start()) + 1
+            found.append(f"{path}:{number}: there is no test {match.group(1)}; name the one that shows this")
+    return found
+
+
 def adr_findings(names):
     found, seen = [], {}
     for name in sorted(names):
@@ -88,6 +101,11 @@ def tracked_files():
 
 def check_tree():
     found, files = [], tracked_files()
+    tests = {os.path.basename(path) for path in files}
+    for path in files:
+        if path.endswith("_test.cc"):
+            with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as handle:
+                tests.update(".".join(name) for name in TEST_MACRO.findall(handle.read()))
     for path in files:
         with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as handle:
             text = handle.read()
@@ -95,6 +113,7 @@ def check_tree():
             found += cxx_findings(path, text)
         elif path.endswith(".md"):
             found += link_findings(path, text, lambda p: os.path.exists(os.path.join(ROOT, p)))
+            found += test_findings(path, text, tests)
         elif text.startswith("#!") and "bash" in text.split("\n", 1)[0]:
             found += shell_findings(path)
     for library in sorted({p.split("/")[1] for p in files if p.startswith("libs/") and p.endswith("CMakeLists.txt")}):
@@ -134,6 +153,8 @@ def self_test():
         (link_findings("docs/a.md", "see [b](b.md#part) and [web](https://example.org)", lambda p: p == "docs/b.md"), 0),
         (link_findings("docs/a.md", "see [b](c.md)", lambda p: False), 1),
         (link_findings("docs/a.md", "```\n[b](c.md)\n```\n", lambda p: False), 0),
+        (test_findings("docs/a.md", "| `Book.AJoule` | `test_x.py` |", {"Book.AJoule", "test_x.py"}), 0),
+        (test_findings("docs/a.md", "| `Book.AJoule` | `test_x.py` |", {"Book.AWatt"}), 2),
         (adr_findings(["0001-a.md", "0001-b.md"]), 1),
         (adr_findings(["0001-a.md", "0002-b.md"]), 0),
     ]

@@ -78,6 +78,27 @@ int detect(bool json) {
   return kOk;
 }
 
+/// The table of docs/method/coverage.md and of the settings page, from the parsers' own registration.
+int coverage(bool json, bool markdown) {
+  const auto rows = metering::tool_coverage();
+  if (json) {
+    auto all = nlohmann::json::array();
+    for (const auto& row : rows)
+      all.push_back({{"vendor", row.vendor},
+                     {"tool", row.tool},
+                     {"form", row.form},
+                     {"state", metering::to_string(row.state)},
+                     {"note", row.note}});
+    fmt::print("{}\n", nlohmann::json{{"rows", all}}.dump(2));
+    return kOk;
+  }
+  if (markdown) fmt::print("| vendor | tool | form | state | note |\n|---|---|---|---|---|\n");
+  for (const auto& row : rows)
+    fmt::print(fmt::runtime(markdown ? "| {} | {} | {} | {} | {} |\n" : "{:<13} {:<18} {:<38} {:<10} {}\n"),
+               row.vendor, row.tool, row.form, metering::to_string(row.state), row.note);
+  return kOk;
+}
+
 }  // namespace
 
 void add_power_command(CLI::App& app, int& exit_code) {
@@ -106,6 +127,16 @@ void add_power_command(CLI::App& app, int& exit_code) {
   detect_command->add_flag("--json", *json, "Print JSON");
   detect_command->footer("Example: sudo tidewatt power detect");
   detect_command->callback([json, &exit_code] { exit_code = detect(*json); });
+
+  auto* coverage_command =
+      group->add_subcommand("coverage", "Which outputs of which tools are understood, and on what evidence");
+  const auto coverage_json = std::make_shared<bool>(false);
+  const auto markdown = std::make_shared<bool>(false);
+  coverage_command->add_flag("--json", *coverage_json, "Print JSON");
+  coverage_command->add_flag("--markdown", *markdown, "Print a Markdown table");
+  coverage_command->footer("Example: tidewatt power coverage | grep -i ascend");
+  coverage_command->callback(
+      [coverage_json, markdown, &exit_code] { exit_code = coverage(*coverage_json, *markdown); });
 }
 
 }  // namespace tidewatt::cli

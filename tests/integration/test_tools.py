@@ -52,3 +52,11 @@ def test_scripts_have_help_and_refuse_what_they_do_not_know(script):
     if script != "run":
         bad = subprocess.run([os.path.join(ROOT, script), "--nonsense"], capture_output=True, text=True, timeout=30)
         assert bad.returncode == 2 and "--nonsense" in bad.stderr, bad
+
+
+def test_the_coverage_document_is_what_the_parsers_register(tidewatt):
+    told = subprocess.run([tidewatt, "power", "coverage", "--markdown"], capture_output=True, text=True, timeout=30)
+    assert told.returncode == 0 and told.stdout.count("\n") > 20
+    with open(os.path.join(ROOT, "docs", "method", "coverage.md"), encoding="utf-8") as file:
+        document = file.read()
+    assert told.stdout in document, "docs/method/coverage.md is old: paste `tidewatt power coverage --markdown` below its heading"

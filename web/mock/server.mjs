@@ -98,6 +98,13 @@ async function api(request, response, url) {
   if (path === "/nodes") return send(response, 200, a.nodes(q));
   if (path === "/tasks") return send(response, 200, a.tasks(q));
   if (path === "/settings/sources") return send(response, 200, a.sources());
+  if (path === "/settings/coverage") {
+    return send(response, 200, { rows: [
+      { vendor: "NVIDIA", tool: "nvidia-smi", form: "CSV query", state: "complete", note: "" },
+      { vendor: "Huawei", tool: "npu-smi", form: "info -t power", state: "adapted", note: "rated power is no draw" },
+      { vendor: "Google", tool: "tpu-info", form: "any", state: "no sample", note: "prints no watts" },
+    ] });
+  }
   if (path === "/factors") return send(response, 200, { in_force: a.visible ? a.factor : null, catalogue: [] });
   if (part[1] === "nodes" && part.length === 3) return send(response, 200, a.node(part[2], q));
   if (part[1] === "nodes" && part[3] === "energy") return send(response, 200, a.nodeEnergy(part[2], q));

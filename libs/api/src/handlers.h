@@ -28,6 +28,7 @@ net::Response list_accounts(Core& core, const Call& call);
 net::Response export_energy(Core& core, const Call& call);
 net::Response get_dashboard(Core& core, const Call& call);
 net::Response list_sources(Core& core, const Call& call);
+net::Response list_coverage(Core& core, const Call& call);
 net::Response list_factors(Core& core, const Call& call);
 
 net::Response get_session(Core& core, const Call& call);

@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "node_view.h"
 #include "tenant_view.h"
+#include "tidewatt/metering/tool_parsers.h"
 
 namespace tidewatt::api {
 namespace {
@@ -219,6 +220,17 @@ net::Response list_sources(Core& core, const Call&) {
         Json{{"node_id", node.key.node_id}, {"cluster", node.key.cluster}, {"sources", std::move(rows)}});
   }
   return json_answer(200, Json{{"nodes", std::move(list)}});
+}
+
+net::Response list_coverage(Core&, const Call&) {
+  Json rows = Json::array();
+  for (const auto& row : metering::tool_coverage())
+    rows.push_back(Json{{"vendor", row.vendor},
+                        {"tool", row.tool},
+                        {"form", row.form},
+                        {"state", metering::to_string(row.state)},
+                        {"note", row.note}});
+  return json_answer(200, Json{{"rows", std::move(rows)}});
 }
 
 net::Response list_factors(Core& core, const Call& call) {

@@ -33,6 +33,7 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/energy/export", kOps}, export_energy},
     {{"GET", "/api/v1/dashboard/stats", kReaders}, get_dashboard},
     {{"GET", "/api/v1/settings/sources", kOverview}, list_sources},
+    {{"GET", "/api/v1/settings/coverage", kReaders}, list_coverage},
     {{"GET", "/api/v1/factors", kReaders}, list_factors},
     {{"GET", "/api/v1/audit", kOps}, list_audit},
     {{"GET", "/api/v1/tokens", kOps}, list_tokens},

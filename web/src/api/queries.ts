@@ -79,5 +79,8 @@ export const useCarbonRate = (id: string, cluster: string, every: number | false
 export const useSources = (enabled = true): UseQueryResult<A.SourceList, Error> =>
   useQuery({ queryKey: ["sources"], enabled, queryFn: ({ signal }) => get<A.SourceList>("/settings/sources", {}, signal), refetchInterval: 60_000 });
 
+export const useCoverage = (enabled: boolean): UseQueryResult<A.CoverageList, Error> =>
+  useQuery({ queryKey: ["coverage"], enabled, queryFn: ({ signal }) => get<A.CoverageList>("/settings/coverage", {}, signal), staleTime: Infinity });
+
 export const useFactors = (): UseQueryResult<A.FactorList, Error> =>
   useQuery({ queryKey: ["factors"], queryFn: ({ signal }) => get<A.FactorList>("/factors", {}, signal) });

@@ -330,6 +330,10 @@ export interface SourceList {
   nodes: { node_id: string; sources: SourceRow[] }[];
 }
 
+export interface CoverageList {
+  rows: { vendor: string; tool: string; form: string; state: "complete" | "adapted" | "no sample" | string; note: string }[];
+}
+
 export interface FactorList {
   in_force: Maybe<Factor>;
   catalogue: unknown[];

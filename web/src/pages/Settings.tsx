@@ -1,4 +1,5 @@
-import { useFactors, useSession, useSources } from "../api/queries";
+import { useState } from "react";
+import { useCoverage, useFactors, useSession, useSources } from "../api/queries";
 import type { SourceRow } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { count, factor as factorText } from "../format/number";
@@ -58,6 +59,36 @@ export function Settings(): JSX.Element {
         </table>
       )}
       <div className="foot-notes dim"><p>{t("settings.sources.note")}</p></div>
+      <Coverage />
     </div>
+  );
+}
+
+/** Which outputs of which tools are understood: read when it is opened. */
+function Coverage(): JSX.Element {
+  const { t, code } = useWords();
+  const [open, setOpen] = useState(false);
+  const list = useCoverage(open);
+  const rows = list.data?.rows ?? [];
+  return (
+    <details className="coverage" onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary>{t("settings.coverage")}</summary>
+      {list.isPending && open ? <Skeleton lines={8} /> : list.isError ? <ErrorBox error={list.error} what={t("settings.coverage")} retry={() => void list.refetch()} /> : (
+        <table className="table wide">
+          <thead><tr><th scope="col">{t("col.vendor")}</th><th scope="col">{t("col.tool")}</th><th scope="col">{t("col.form")}</th><th scope="col">{t("col.state")}</th><th scope="col" className="opt">{t("col.note")}</th></tr></thead>
+          <tbody>
+            {rows.map((r, i) => (
+              <tr key={`${r.tool}/${r.form}`}>
+                <td className="name">{rows[i - 1]?.vendor === r.vendor ? <span className="sr">{r.vendor}</span> : r.vendor}</td>
+                <td className="mono">{r.tool}</td>
+                <td>{r.form}</td>
+                <td>{code("settings.coverage.state", r.state.replace(" ", "_"))}</td>
+                <td className="opt">{r.note}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </details>
   );
 }

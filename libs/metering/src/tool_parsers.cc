@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tools/node_tools.h"
 #include "tools/nvidia_smi.h"
 
 namespace tidewatt::metering {
@@ -18,7 +19,15 @@ struct Tool {
 
 // Sorted by name. One line per tool.
 constexpr std::array kTools{
+    Tool{"hwmon", tools::parse_hwmon_tree},
+    Tool{"ipmi", tools::parse_ipmi},
     Tool{"nvidia-smi", tools::parse_nvidia_smi},
+    Tool{"pdu", tools::parse_pdu},
+    Tool{"powermetrics", tools::parse_powermetrics},
+    Tool{"rapl", tools::parse_rapl_tree},
+    Tool{"redfish", tools::parse_redfish},
+    Tool{"sensors", tools::parse_sensors},
+    Tool{"tegrastats", tools::parse_tegrastats},
 };
 
 nlohmann::ordered_json json_of(const ToolIndex& index) {

@@ -77,7 +77,9 @@ Result<Runners> start_sources(const AgentConfig& config, const std::string& node
                                                              .clock = outside.clock,
                                                              .processes = outside.processes,
                                                              .node_id = node_id,
-                                                             .speed = config.speed}));
+                                                             .speed = config.speed,
+                                                             .beat = config.beat,
+                                                             .state_folder = config.spool_folder}));
   Runners runners;
   for (auto& source : sources) {
     runners.push_back(std::make_unique<SourceRunner>(

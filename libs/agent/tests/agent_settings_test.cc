@@ -84,6 +84,45 @@ TEST(ParseSource, SaysWhatIsWrong) {
   EXPECT_THAT(parse_source("sim:gpu=8").error().message, HasSubstr("known: gpus"));
 }
 
+TEST(ParseSource, MetersOfTheNodeHaveATargetAndOptions) {
+  EXPECT_EQ(*parse_source("ipmi:interval=5s;tool=/opt/ipmitool")->option("interval"), "5s");
+  EXPECT_EQ(parse_source("ipmi")->kind, "ipmi");
+  const auto redfish =
+      parse_source("redfish:https://bmc:8443/redfish/v1/Chassis/1/Power;credentials=/etc/bmc;insecure=true");
+  ASSERT_TRUE(redfish) << redfish.error().message;
+  EXPECT_EQ(redfish->target, "https://bmc:8443/redfish/v1/Chassis/1/Power");
+  EXPECT_EQ(*redfish->option("credentials"), "/etc/bmc");
+  const auto snmp = parse_source(
+      "snmp:udp6:[::1]:161;oid=.1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.3;oid=1.3.6.1.5;community=/etc/c");
+  ASSERT_TRUE(snmp) << snmp.error().message;
+  EXPECT_EQ(snmp->target, "udp6:[::1]:161");
+}
+
+TEST(ParseSource, AMeterThatCantWorkSaysWhatToWrite) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"redfish", "redfish:https://bmc.example;credentials="},
+      {"redfish:bmc", "needs a URL"},
+      {"redfish:http://bmc;credentials=/etc/bmc", "write https://"},
+      {"redfish:https://root:pw@bmc", "no account in the URL"},
+      {"redfish:https://bmc;credentials=bmc", "is no absolute path"},
+      {"redfish:https://bmc;insecure=yes", "neither true nor false"},
+      {"redfish:https://bmc;user=root", "known: interval=..., deadline=..., credentials="},
+      {"ipmi:interval=10", "such as 10s"},
+      {"ipmi:interval=1h", "such as 10s"},
+      {"ipmi:interval=5s;interval=6s", "stands twice"},
+      {"snmp:pdu", "either model= "},
+      {"snmp:pdu;model=apc", "either community=FILE or conf=FOLDER"},
+      {"snmp:pdu;model=apx;community=/etc/c", "known: apc"},
+      {"snmp:pdu;oid=sysDescr.0;community=/etc/c", "is no whole OID"},
+      {"snmp:-v;model=apc;community=/etc/c", "needs a host"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const auto source = parse_source(text);
+    ASSERT_FALSE(source) << text;
+    EXPECT_THAT(source.error().message, HasSubstr(expected)) << text;
+  }
+}
+
 TEST(ParseListen, TakesHostPortAndOff) {
   EXPECT_EQ(parse_listen("[::1]:80")->address, "::1");
   EXPECT_EQ(parse_listen("0.0.0.0:0")->port, 0);

@@ -30,6 +30,9 @@ struct Reading {
   std::string reason;           ///< why power is unknown; empty when known
   std::vector<Holder> holders;  ///< where the source knows them (sim, replay)
   SteadyTime at{};
+  /// How far back `power` may reach at most, where the meter is looked at more rarely than others are;
+  /// nullopt = as far as the sampler's own rule says.
+  std::optional<Milliseconds> hold;
 };
 
 }  // namespace tidewatt::metering

@@ -44,7 +44,8 @@ int give_up(const Error& error) {
 
 /// The outside, shared because a source that hangs may outlive everything else.
 struct Outside {
-  std::shared_ptr<FileSystem> files{os::make_file_system()};
+  explicit Outside(const std::string& sysfs) : files(os::with_sysfs(os::make_file_system(), sysfs)) {}
+  std::shared_ptr<FileSystem> files;
   std::shared_ptr<os::SystemClock> clock = std::make_shared<os::SystemClock>();
   std::shared_ptr<ProcessRunner> processes{os::make_process_runner()};
   os::SecureRng rng;
@@ -213,7 +214,7 @@ Result<std::unique_ptr<agent::Spool>> open_spool(const AgentConfig& config, cons
 
 int run_agent(const AgentConfig& config, const config::Settings& settings) {
   StopSignal stop;
-  Outside outside;
+  Outside outside{config.sysfs};
   auto facts = facts_of(config, outside);
   if (!facts) return give_up(facts.error());
   if (!config.ca_file.empty()) {
@@ -269,7 +270,7 @@ int run_agent(const AgentConfig& config, const config::Settings& settings) {
 
 int print_one_beat(const AgentConfig& config) {
   StopSignal stop;
-  Outside outside;
+  Outside outside{config.sysfs};
   auto facts = facts_of(config, outside);
   if (!facts) return give_up(facts.error());
   const auto collector = make_collector(config);

@@ -65,6 +65,10 @@ const config::SettingsTable& agent_settings() {
        .help = "What is read: auto, nvml, nvidia-smi, rapl, hwmon, ipmi, redfish:URL;credentials=FILE, "
                "snmp:HOST;model=apc;community=FILE, sim:gpus=8, replay:FILE.",
        .metavar = "LIST"},
+      {.path = "sysfs",
+       .fallback = "/sys",
+       .help = "Where the node's sysfs is: in a container the place where the host's is mounted.",
+       .metavar = "FOLDER"},
       {.path = "source_deadline",
        .kind = Kind::duration,
        .fallback = "5s",
@@ -215,6 +219,10 @@ AgentConfig config_from(config::Settings& settings) {
   out.interval = settings.duration("interval");
   out.beat = settings.duration("beat");
   out.source_deadline = settings.duration("source_deadline");
+  out.sysfs = settings.text("sysfs");
+  if (!out.sysfs.starts_with('/'))
+    settings.add_problem("sysfs",
+                         fmt::format("\"{}\" is no absolute path; write /sys or /host/sys", out.sysfs));
   out.speed = settings.number("speed");
   out.spool_folder = settings.text("spool.dir");
   while (out.spool_folder.size() > 1 && out.spool_folder.ends_with('/')) out.spool_folder.pop_back();

@@ -66,6 +66,19 @@ TEST(AgentSettings, AllProblemsAreToldAtOnce) {
                                            HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 
+TEST(AgentSettings, AMeterFitsTheBeatAndStandsOnce) {
+  const auto told = [](const char* sources) {
+    return load({"--server", "http://s", "--beat", "5s", "--sources", sources}).problems;
+  };
+  EXPECT_THAT(told("auto,redfish:https://bmc;interval=5s"), IsEmpty());
+  EXPECT_THAT(told("ipmi:interval=20s"), ElementsAre(HasSubstr("longer than the beat of 5000 ms")));
+  EXPECT_THAT(told("ipmi:deadline=30s"), ElementsAre(HasSubstr("longer than source_deadline of 5000 ms")));
+  EXPECT_THAT(told("auto,ipmi"), ElementsAre(HasSubstr("ipmi stands 2 times")));
+  EXPECT_THAT(told("redfish:https://a,redfish:https://b"), ElementsAre(HasSubstr("redfish stands 2 times")));
+  EXPECT_THAT(load({"--server", "http://s", "--sysfs", "host/sys"}).problems,
+              ElementsAre(HasSubstr("is no absolute path")));
+}
+
 TEST(ParseSource, KnowsTheKindsAndTheirOptions) {
   EXPECT_EQ(parse_source("rapl")->kind, "rapl");
   const auto sim = parse_source("sim:gpus=8:seed=3");

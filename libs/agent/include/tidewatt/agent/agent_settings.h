@@ -44,6 +44,7 @@ struct AgentConfig {
   Milliseconds beat{20'000};
   std::vector<SourceSpec> sources;
   Milliseconds source_deadline{5'000};
+  std::string sysfs = "/sys";
   double speed = 1;
   std::string spool_folder;
   std::uint64_t spool_bytes = 0;

@@ -13,6 +13,7 @@ namespace tidewatt::cli {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 tl::unexpected<Error> cannot_open(const std::string& path) {
   const int why = errno;
@@ -22,24 +23,29 @@ tl::unexpected<Error> cannot_open(const std::string& path) {
   return fail(code, path + ": " + std::strerror(why));
 }
 
-bool is_folder(std::istream& file) { return file.peek() == EOF && errno == EISDIR; }
+/// Standard input for "-", else `file`.
+Result<std::istream*> open(const std::string& path, std::ifstream& file) {
+  if (path == "-") return &std::cin;
+  errno = 0;
+  file.open(path, std::ios::binary);
+  if (!file) return cannot_open(path);
+  errno = 0;
+  const bool is_folder = file.peek() == EOF && errno == EISDIR;
+  if (is_folder) return fail(ErrorCode::invalid_input, path + ": is a folder, not a file");
+  file.clear();
+  return &file;
+}
 
 }  // namespace
 
 Status for_each_line(const std::string& path,
                      const std::function<Status(std::string_view, std::size_t)>& each) {
   std::ifstream file;
-  if (path != "-") {
-    errno = 0;
-    file.open(path, std::ios::binary);
-    if (!file) return cannot_open(path);
-    errno = 0;
-    if (is_folder(file)) return fail(ErrorCode::invalid_input, path + ": is a folder, not a file");
-    file.clear();
-  }
-  std::istream& in = path == "-" ? std::cin : file;
+  TW_TRY(std::istream* const opened, open(path, file));
+  std::istream& in = *opened;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
+    if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     if (!line.empty() && line.back() == '\r') line.pop_back();
     TW_TRY_STATUS(each(line, number));
   }
@@ -49,15 +55,8 @@ Status for_each_line(const std::string& path,
 
 Result<std::string> read_all(const std::string& path) {
   std::ifstream file;
-  if (path != "-") {
-    errno = 0;
-    file.open(path, std::ios::binary);
-    if (!file) return cannot_open(path);
-    errno = 0;
-    if (is_folder(file)) return fail(ErrorCode::invalid_input, path + ": is a folder, not a file");
-    file.clear();
-  }
-  std::istream& in = path == "-" ? std::cin : file;
+  TW_TRY(std::istream* const opened, open(path, file));
+  std::istream& in = *opened;
   std::string bytes;
   char buffer[65536];
   while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {

@@ -9,8 +9,10 @@
 
 #include "command.h"
 #include "input.h"
+#include "server_settings.h"
 #include "tidewatt/ledger/integrate.h"
 #include "tidewatt/ledger/store.h"
+#include "tidewatt/os/posix.h"
 #include "tidewatt/units/text.h"
 #include "tidewatt/wire/beat_json.h"
 
@@ -161,31 +163,24 @@ void print_table(const Replay& replay, const std::string& file) {
 
 struct ReplayOptions {
   std::string file;
+  std::string config_file;
   std::optional<double> max_gap_seconds;
   bool json = false;
 };
 
-Result<ledger::Rules> rules_of(const ReplayOptions& options) {
-  ledger::Rules rules;
-  auto max_gap = options.max_gap_seconds;
-  if (const char* text = std::getenv("ENERGY_MAX_GAP_SECONDS"); !max_gap && text != nullptr) {
-    max_gap = parse_double(text);
-    if (!max_gap)
-      return fail(ErrorCode::invalid_input,
-                  fmt::format("ENERGY_MAX_GAP_SECONDS: \"{}\" is no number of seconds", text));
-  }
-  if (!max_gap) return rules;
-  if (!(*max_gap >= 1 && *max_gap <= 86'400))
-    return fail(ErrorCode::invalid_input, fmt::format("max gap {} s is out of range", *max_gap),
-                "give 1 to 86400 seconds");
-  rules.max_gap = Milliseconds{static_cast<std::int64_t>(*max_gap * kPerKilo)};
-  return rules;
+/// The rules that a server with this file and environment books by.
+ledger::Rules rules_of(const ReplayOptions& options) {
+  std::vector<Flag> flags;
+  if (options.max_gap_seconds)
+    flags.push_back({"energy.max_gap_seconds", fmt::format("{}", *options.max_gap_seconds)});
+  const auto loaded = load_server_settings(options.config_file, flags, *os::make_file_system());
+  for (const auto& problem : loaded.problems)
+    usage_error(options.max_gap_seconds ? "--max-gap" : "--config", problem);
+  return ledger::Rules{loaded.arguments.api.max_gap};
 }
 
 int run_replay(const ReplayOptions& options) {
   const auto rules = rules_of(options);
-  if (!rules)
-    usage_error(options.max_gap_seconds ? "--max-gap" : "ENERGY_MAX_GAP_SECONDS", rules.error().to_string());
   Replay replay;
   wire::BeatParser parser;
   const auto done = for_each_line(options.file, [&](std::string_view text, std::size_t number) -> Status {
@@ -196,7 +191,7 @@ int run_replay(const ReplayOptions& options) {
       const auto reason = line.error().to_string();
       replay.reject(number, reason.starts_with("no JSON:") ? "no JSON" : reason);
     } else {
-      replay.take(*line, number, *rules);
+      replay.take(*line, number, rules);
     }
     return {};
   });
@@ -228,6 +223,7 @@ void add_ledger_command(CLI::App& app, int& exit_code) {
       ->required();
   replay->add_option("--max-gap", options->max_gap_seconds,
                      "Longest interval that counts in full, in seconds (default 60)");
+  replay->add_option("--config", options->config_file, "A server's settings file: its ledger rules hold");
   replay->add_flag("--json", options->json, "Print JSON");
   replay->footer(
       "Example: tidewatt ledger replay beats.jsonl --json | jq '.accounts[] | select(.scope==\"node\")'");

@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_power_command(app, exit_code);
   tidewatt::cli::add_ledger_command(app, exit_code);
   tidewatt::cli::add_doctor_command(app, exit_code);
+  if (argc == 1) {
+    std::fprintf(stderr, "%s", app.help().c_str());
+    return tidewatt::cli::kUsage;
+  }
   if (const auto unknown = unknown_command(app, argc, argv); !unknown.empty()) {
     std::fprintf(stderr, "%s\n", unknown.c_str());
     return tidewatt::cli::kUsage;

@@ -56,6 +56,16 @@ Status ServerRuntime::open_store(FileSystem& files) {
   }
   store::SqliteOptions options;
   options.path = arguments_.data_folder + "/tidewatt.db";
+  // Tokens outlive a lost or emptied ledger file: an empty one beside them is a loss, not a beginning.
+  const std::string token = arguments_.data_folder + "/ops.token";
+  const auto empty = [&files](const std::string& path) {
+    const auto text = files.read_text(path, 1);
+    return text ? text->empty() : text.error().code == ErrorCode::not_found;
+  };
+  if (empty(options.path) && !empty(token))
+    log::warning(
+        "the ledger begins empty though this folder was used before: restore a backup if one was lost",
+        {{"missing", options.path}});
   TW_TRY(store_, store::open_sqlite_store(options));
   return {};
 }

@@ -122,6 +122,31 @@ def test_replayed_beats_fail_only_when_none_is_accepted(tidewatt, tmp_path):
     assert run(tidewatt, "ledger", "replay", str(path), "--json").returncode == 0
 
 
+def test_replay_books_by_the_rules_of_a_servers_settings(tidewatt, tmp_path):
+    beats = tmp_path / "beats.jsonl"
+    # A byte order mark, as editors on other systems put it, is no part of the first beat.
+    beats.write_text("\ufeff" + "".join(json.dumps(beat("n1", s)) + "\n" for s in (0, 50)), encoding="utf-8")
+    config = tmp_path / "server.yaml"
+    config.write_text("energy:\n  max_gap_seconds: 30\n")
+
+    def covered(*arguments):
+        told = run(tidewatt, "ledger", "replay", str(beats), "--json", *arguments)
+        assert told.returncode == 0, told
+        return {a["scope"]: (a["covered_seconds"], a["gap_seconds"]) for a in json.loads(told.stdout)["accounts"]}["node"]
+
+    assert covered() == (50, 0)
+    assert covered("--config", str(config)) == (30, 20)
+    assert covered("--config", str(config), "--max-gap", "40") == (40, 10), "a flag stands above the file"
+    config.write_text("energy:\n  max_gapseconds: 30\n")
+    told = run(tidewatt, "ledger", "replay", str(beats), "--config", str(config))
+    assert told.returncode == 2 and "max_gap_seconds" in told.stderr, told
+
+
+def test_no_command_shows_the_commands(tidewatt):
+    told = run(tidewatt)
+    assert told.returncode == 2 and "ledger" in told.stderr and "doctor" in told.stderr, told
+
+
 def test_a_server_that_can_not_start_says_only_why(filled, tidewatt, tmp_path):
     told = run(tidewatt, "server", "--data", str(tmp_path / "other"), "--port", str(filled.port))
     assert told.returncode == 1 and one_line(told.stderr) and "factor" not in told.stderr, told

@@ -1,4 +1,5 @@
 """Start, stop, drain; one server per data folder; configuration that is wrong."""
+import os
 import signal
 import subprocess
 import threading
@@ -90,3 +91,11 @@ def test_after_kill_9_the_next_start_needs_no_help(server):
     server.start()
     body = Client(server.port, server.ops_token).get_json("/api/v1/energy/accounts?scope=node&ids=n1")
     assert int(body["sum"]["energy_uj"]) == script.expected_uj()
+
+
+def test_a_ledger_that_vanished_beside_its_tokens_is_said_at_the_start(server):
+    assert "begins empty" not in server.log_tail()
+    server.stop()
+    os.unlink(os.path.join(server.data, "tidewatt.db"))
+    server.start()
+    assert "begins empty" in server.log_tail()

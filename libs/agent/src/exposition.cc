@@ -126,6 +126,9 @@ void sources(Text& text, const Snapshot& s) {
 void delivery(Text& text, const Snapshot& s) {
   text.counter("tidewatt_agent_beats_spooled_total", "Beats made and spooled since the start.",
                s.spool.appended);
+  if (s.relayed)
+    text.counter("tidewatt_agent_beats_relayed_total", "Beats taken from other agents since the start.",
+                 *s.relayed);
   text.counter("tidewatt_agent_beats_sent_total", "Beats that the server acknowledged.", s.sender.sent);
   text.counter("tidewatt_agent_beats_duplicate_total", "Of these, beats that the server had already.",
                s.sender.duplicates);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "spool_format.h"
 #include "tidewatt/base/log.h"
@@ -17,6 +18,8 @@ constexpr std::size_t kRecentBeats = 64;
 constexpr std::size_t kRecentBytes = 128U << 10U;
 // A segment is closed after this part of max_age, so that ages are kept to within it.
 constexpr int kSegmentsPerAge = 14;
+
+std::string segment_name(std::uint64_t first_id) { return fmt::format("{:020}{}", first_id, kSuffix); }
 
 std::uint64_t record_bytes(const SpoolRecord& record) {
   return format::kRecordHeadBytes + record.payload.size();
@@ -55,7 +58,7 @@ Status Spool::load() {
   stats_.damaged = false;
   load_acknowledged();
   for (const auto& name : names) {
-    if (name.ends_with(kSuffix)) load_segment(name);
+    if (name.ends_with(kSuffix)) load_segment(name, names);
   }
   last_id_ = std::max(last_id_, acknowledged_);
   // Written now, so that a folder we may not write is found at the start and not at the first beat.
@@ -81,43 +84,83 @@ void Spool::load_acknowledged() {
   }
 }
 
-void Spool::load_segment(const std::string& name) {
-  Segment segment;
-  segment.path = options_.folder + "/" + name;
-  const auto bytes = files_.read_text(segment.path);
+/// Ids in one segment have no holes: where a damaged place made one, what follows becomes a segment of its
+/// own.
+void Spool::load_segment(const std::string& name, const std::vector<std::string>& names) {
+  const std::string path = options_.folder + "/" + name;
+  const auto bytes = files_.read_text(path);
   if (!bytes) {
     log::warning("a spool segment can't be read and is left alone", {{"error", bytes.error().to_string()}});
     stats_.damaged = true;
     return;
   }
   const auto boot = format::read_header(*bytes);
+  std::vector<Run> runs;
   std::size_t offset = format::kHeaderBytes;
-  format::Record record;
-  auto read = format::Read::damaged;
-  if (boot) {
-    while ((read = format::read_record(*bytes, offset, record)) == format::Read::record) {
-      if (record.id <= last_id_) continue;  // written twice around a failed sync
-      if (segment.first == 0) segment.first = record.id;
-      segment.last = last_id_ = record.id;
-      segment.newest_utc = record.utc;
-      segment.newest_mono = record.mono;
-    }
-    segment.boot = *boot;
-  }
-  if (read != format::Read::end) {
+  const auto skip_bad_place = [&](bool torn) {
+    const auto next = format::find_record(*bytes, offset);
     ++stats_.bad_records;
-    stats_.damaged = stats_.damaged || read == format::Read::damaged;
-    log::warning("a spool segment ends in a bad record and is cut there",
-                 {{"file", segment.path}, {"at_byte", std::to_string(boot ? offset : 0)}});
+    stats_.damaged = stats_.damaged || next || !torn;
+    log::warning(next ? "a bad place in a spool segment is left out" : "a spool segment ends in a bad place",
+                 {{"file", path}, {"at_byte", std::to_string(offset)}});
+    offset = next.value_or(bytes->size());
+  };
+  if (!boot) {
+    offset = 0;
+    skip_bad_place(false);
   }
-  if (segment.first == 0) {
-    (void)files_.remove(segment.path);
-    return;
+  while (true) {
+    const std::size_t begin = offset;
+    format::Record record;
+    const auto read = format::read_record(*bytes, offset, record);
+    if (read == format::Read::end) break;
+    if (read != format::Read::record) {
+      skip_bad_place(read == format::Read::torn);
+      continue;
+    }
+    if (record.id <= last_id_) continue;  // written twice around a failed sync
+    if (runs.empty() || record.id != runs.back().segment.last + 1) {
+      const auto own = segment_name(record.id);
+      if (own != name && std::ranges::find(names, own) != names.end())
+        break;  // it was saved there before a kill
+      auto& run = runs.emplace_back();
+      run.segment.first = record.id;
+      run.segment.path = options_.folder + "/" + own;
+      run.segment.boot = boot.value_or(0);
+      run.bytes = format::header(run.segment.boot);
+    }
+    auto& [segment, kept] = runs.back();
+    segment.last = last_id_ = record.id;
+    segment.newest_utc = record.utc;
+    segment.newest_mono = record.mono;
+    kept.append(*bytes, begin, offset - begin);
   }
-  if (read != format::Read::end) (void)files_.truncate(segment.path, offset);
-  segment.bytes = offset;
-  stats_.disk_bytes += offset;
-  segments_.push_back(std::move(segment));
+  keep_runs(path, *bytes, std::move(runs));
+}
+
+void Spool::keep_runs(const std::string& path, std::string_view bytes, std::vector<Run> runs) {
+  // The file itself last: until then it holds all that is sound.
+  bool done = true;
+  for (const auto& run : runs | std::views::reverse) {
+    Status kept;
+    if (run.segment.path == path && bytes.starts_with(run.bytes)) {
+      if (bytes.size() > run.bytes.size()) kept = files_.truncate(path, run.bytes.size());
+    } else {
+      kept = files_.write_atomically(run.segment.path, run.bytes);
+    }
+    if (kept) continue;
+    log::warning("the sound part of a spool segment can't be saved and waits for the next start",
+                 {{"file", path}, {"error", kept.error().to_string()}});
+    done = false;
+    break;
+  }
+  if (!done) return;
+  if (runs.empty() || runs.front().segment.path != path) (void)files_.remove(path);
+  for (auto& run : runs) {
+    run.segment.bytes = run.bytes.size();
+    stats_.disk_bytes += run.segment.bytes;
+    segments_.push_back(std::move(run.segment));
+  }
 }
 
 std::uint64_t Spool::next_id() const {
@@ -126,11 +169,19 @@ std::uint64_t Spool::next_id() const {
 }
 
 bool Spool::append(std::string payload) {
+  std::vector<std::string> payloads;
+  payloads.push_back(std::move(payload));
+  return append(std::move(payloads));
+}
+
+bool Spool::append(std::vector<std::string> payloads) {
   const std::lock_guard lock(mutex_);
-  Recent recent{{++last_id_, std::move(payload)}, clock_.utc_now(), clock_.mono_now(), false};
-  recent_bytes_ += recent.record.payload.size();
-  recent_.push_back(std::move(recent));
-  ++stats_.appended;
+  for (auto& payload : payloads) {
+    Recent recent{{++last_id_, std::move(payload)}, clock_.utc_now(), clock_.mono_now(), false};
+    recent_bytes_ += recent.record.payload.size();
+    recent_.push_back(std::move(recent));
+    ++stats_.appended;
+  }
   enforce_age();
   const Status written = write_unsaved();
   if (written) {
@@ -185,7 +236,7 @@ Status Spool::write_unsaved() {
 Status Spool::start_segment(const Recent& first) {
   active_.reset();
   Segment segment;
-  segment.path = fmt::format("{}/{:020}{}", options_.folder, first.record.id, kSuffix);
+  segment.path = options_.folder + "/" + segment_name(first.record.id);
   TW_TRY_STATUS(files_.make_folders(options_.folder));
   // Written whole, so that the new name itself is on stable storage before a record goes in.
   TW_TRY_STATUS(files_.write_atomically(segment.path, format::header(boot_)));

@@ -93,6 +93,15 @@ Read read_record(std::string_view bytes, std::size_t& offset, Record& out) {
   return Read::record;
 }
 
+std::optional<std::size_t> find_record(std::string_view bytes, std::size_t offset) {
+  Record record;
+  while (++offset + kRecordHeadBytes < bytes.size()) {
+    std::size_t next = offset;
+    if (read_record(bytes, next, record) == Read::record) return offset;
+  }
+  return std::nullopt;
+}
+
 std::string acknowledged_text(std::uint64_t id) {
   const std::string number = std::to_string(id);
   return fmt::format("{}{} {:08x}\n", kAckMagic, number, crc(number));

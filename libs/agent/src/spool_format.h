@@ -39,6 +39,8 @@ enum class Read : std::uint8_t {
 };
 /// Reads the record at `offset` and moves `offset` behind it; on anything but a record it stays.
 Read read_record(std::string_view bytes, std::size_t& offset, Record& out);
+/// Where the next sound record begins behind a place that is none. nullopt when nothing sound follows.
+std::optional<std::size_t> find_record(std::string_view bytes, std::size_t offset);
 
 /// The acknowledged id as a small file, and back. nullopt when it isn't sound.
 std::string acknowledged_text(std::uint64_t id);

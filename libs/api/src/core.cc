@@ -53,12 +53,15 @@ std::string Call::parameter(std::string_view name, std::string_view fallback) co
   return std::string{value && !value->empty() ? *value : fallback};
 }
 
+std::string json_text(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 net::Response json_answer(int status, const Json& body) {
   net::Response response;
   response.status = status;
   response.headers["content-type"] = "application/json";
-  // Ids are bytes that agents sent: what is not UTF-8 is replaced rather than thrown at the caller.
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  response.body = json_text(body);
   return response;
 }
 

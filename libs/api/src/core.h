@@ -65,6 +65,8 @@ struct Call {
 using Handler = net::Response (*)(Core&, const Call&);
 
 // -- answers
+/// Ids are bytes that agents sent: what is not UTF-8 is replaced rather than thrown at the caller.
+std::string json_text(const Json& value);
 net::Response json_answer(int status, const Json& body);
 net::Response empty_answer(int status);
 /// One of the registered problems; see problem.cc for the list.

@@ -57,8 +57,8 @@ std::map<SubjectKey, Json> trends(const std::vector<ledger::HourlyRow>& rows,
     const auto known = totals.find(key);
     if (known == totals.end() || !known->second.in_total(row.key.domain) || row.measures.covered.count() <= 0)
       continue;
-    power[key][row.hour] +=
-        to_joules(row.measures.energy).value() / (static_cast<double>(row.measures.covered.count()) / 1000.0);
+    power[key][row.hour] += row.measures.energy.to_joules().value() /
+                            (static_cast<double>(row.measures.covered.count()) / 1000.0);
   }
   std::map<SubjectKey, Json> result;
   for (const auto& [key, hours] : power) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "node_view.h"
+
 namespace tidewatt::ledger {
 namespace {
 
@@ -11,24 +13,6 @@ constexpr int kTries = 8;
 
 /// What one call may add to one account: 64 bits hold it with room.
 constexpr WideMicrojoules::Int kMostPerCall = 9'000'000'000'000'000'000;
-
-NodeInfo describe(const Beat& beat, const Receipt& receipt) {
-  NodeInfo info;
-  info.key = {beat.cluster, beat.node_id};
-  info.zone = beat.zone;
-  info.region = beat.region;
-  info.agent_version = beat.agent_version;
-  info.boot_id = beat.boot_id;
-  info.labels = beat.labels;
-  info.last_seen_at = receipt.at;
-  info.simulated = std::any_of(beat.devices.begin(), beat.devices.end(),
-                               [](const auto& d) { return d.quality == Quality::simulated; });
-  info.cpu_util = beat.cpu_util;
-  info.cpu_cores = beat.cpu_cores;
-  info.cpu_model = beat.cpu_model;
-  info.devices = beat.devices;
-  return info;
-}
 
 }  // namespace
 
@@ -54,16 +38,14 @@ struct Ledger::NodeWork {
   std::vector<BeatResult> results;
   std::vector<Note> notes;
   Accrual accrual;
-  const ReceivedBeat* newest = nullptr;  ///< of the accepted ones, by sample time
-  UtcTime newest_at{};
-  std::optional<Milliseconds> clock_offset;
-  bool settled = false;  ///< results are final
+  std::map<std::string, ShownBeat> newest;  ///< by agent: of the accepted ones, by sample time
+  bool settled = false;                     ///< results are final
 };
 
 void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
   work.results.assign(work.beats.size(), {});
   work.notes.clear();
-  work.newest = nullptr;
+  work.newest.clear();
   work.accrual = {};
   work.accrual.node = work.node;
   auto read = store_.cursor(work.node);
@@ -100,10 +82,10 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
     }
     changed = true;
     cursor = std::move(booking.next);
-    if (booking.curve && (work.newest == nullptr || booking.curve->at > work.newest_at)) {
-      work.newest = &received;
-      work.newest_at = booking.curve->at;
-      work.clock_offset = booking.clock_offset;
+    if (booking.curve) {
+      auto& newest = work.newest[received.beat->agent_id];
+      if (newest.beat == nullptr || booking.curve->at > newest.at)
+        newest = {received.beat, received.receipt.at, booking.curve->at, booking.clock_offset};
     }
     for (auto& delta : booking.deltas) {
       auto [place, made] = folded.try_emplace(delta.key);
@@ -122,30 +104,26 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
   if (!changed) work.settled = true;  // nothing to write
 }
 
-/// Liveness and booking are apart: whoever sends is alive. What is *shown* of a node comes from its newest
-/// accepted beat alone: a beat that was refused, sent again or late says nothing of now.
+/// Liveness and booking are apart: whoever sends is alive. What is *shown* of a node comes from its agents'
+/// newest accepted beats alone: a beat that was refused, sent again or late says nothing of now.
 std::optional<NodeInfo> Ledger::seen(const NodeWork& work) {
   const auto& last = *work.beats.back();
-  const bool booked =
-      work.newest != nullptr && std::any_of(work.results.begin(), work.results.end(),
-                                            [](const auto& r) { return r.outcome == BeatOutcome::accepted; });
+  const auto has = [&work](BeatOutcome outcome) {
+    return std::any_of(work.results.begin(), work.results.end(),
+                       [outcome](const auto& r) { return r.outcome == outcome; });
+  };
   auto known = store_.node(work.node);
-  const bool there = known && *known;
-  if (booked && !(there && (*known)->last_sample_at && *(*known)->last_sample_at >= work.newest_at)) {
-    auto info = describe(*work.newest->beat, work.newest->receipt);
-    info.last_sample_at = work.newest_at;
-    info.clock_offset = work.clock_offset;
-    return info;
+  std::optional<NodeInfo> info = known ? std::move(*known) : std::nullopt;
+  if (has(BeatOutcome::accepted)) {
+    for (const auto& [agent, beat] : work.newest) info = shown_with(std::move(info), beat);
+  } else if (!info && has(BeatOutcome::retry)) {
+    // Nothing is kept of a node that was only ever refused.
+    info = shown_with(std::nullopt, {last.beat, last.receipt.at, {}, {}});
+    info->last_sample_at.reset();
+    info->agents.clear();
+    for (auto& device : info->devices) device.power.reset();
   }
-  if (there) {
-    (*known)->last_seen_at = std::max((*known)->last_seen_at, last.receipt.at);
-    return **known;
-  }
-  const bool retry = std::any_of(work.results.begin(), work.results.end(),
-                                 [](const auto& r) { return r.outcome == BeatOutcome::retry; });
-  if (!retry) return std::nullopt;  // nothing of a node that was only ever refused
-  auto info = describe(*last.beat, last.receipt);
-  for (auto& device : info.devices) device.power.reset();
+  if (info) info->last_seen_at = std::max(info->last_seen_at, last.receipt.at);
   return info;
 }
 

@@ -76,6 +76,38 @@ TEST_F(LedgerTest, NodeIsShownByItsNewestAcceptedBeatAlone) {
   EXPECT_EQ(node->last_sample_at, kStart + std::chrono::seconds{60});
 }
 
+TEST_F(LedgerTest, NodeOfTwoAgentsShowsTheDevicesOfBoth) {
+  const auto meter = [](std::uint64_t seq, int at, double watts) {
+    auto builder = BeatBuilder("n1", seq, at).gpu(0, watts);
+    builder.beat.agent_id = "meter";
+    builder.last().domain = "platform";
+    builder.last().uuid.clear();
+    return builder.beat;
+  };
+  const auto shown = [&] {
+    std::vector<std::string> devices;
+    const auto node = *store->node({"default", "n1"});
+    for (const auto& d : node->devices)
+      devices.push_back(d.domain + " " + std::to_string(int(d.power->value())));
+    return devices;
+  };
+  using List = std::vector<std::string>;
+  book({BeatBuilder("n1", 1, 0).gpu(0, 300).beat, meter(1, 5, 900)});
+  EXPECT_EQ(shown(), (List{"gpu 300", "platform 900"}));
+  book({BeatBuilder("n1", 2, 20).gpu(0, 310).beat});
+  EXPECT_EQ(shown(), (List{"platform 900", "gpu 310"}));
+  book({meter(2, 15, 910)});  // newer than its agent's last, older than the node's
+  EXPECT_EQ(shown(), (List{"gpu 310", "platform 910"}));
+  auto heir = BeatBuilder("n1", 1, 40).gpu(0, 320);
+  heir.beat.agent_id = "heir";  // the same card, reported by another agent now
+  book({heir.beat});
+  EXPECT_EQ(shown(), (List{"platform 910", "gpu 320"}));
+  auto later = BeatBuilder("n1", 2, 200).gpu(0, 330);
+  later.beat.agent_id = "heir";
+  book({later.beat});
+  EXPECT_EQ(shown(), (List{"gpu 330"})) << "the meter was silent for more than two minutes";
+}
+
 TEST_F(LedgerTest, NodeThatWasOnlyEverRefusedDoesNotExist) {
   auto future = BeatBuilder("ghost", 1, 4000).gpu(0, 200).beat;
   const ReceivedBeat received{&future, {kStart, Milliseconds{0}, "r"}};

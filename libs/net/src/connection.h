@@ -311,7 +311,7 @@ void Connection<Stream>::dispatch() {
     events_ = std::make_shared<EventQueue>(kMaxEventBytes, std::move(wake));
   }
   // The job gives the connection back to the io thread: it must not die on the worker's.
-  accepted = accepted && core_.pool.submit([me = self()]() mutable {
+  accepted = accepted && core_.pool_of(head_.request.method).submit([me = self()]() mutable {
     me->run();
     auto& io = me->core_.io;
     asio::post(io, [done = std::move(me)] { done->after_run(); });

@@ -20,7 +20,8 @@ ServerCore::ServerCore(ServerOptions given, Server::Handler on_request, std::uin
     : options(std::move(given)),
       handler(std::move(on_request)),
       ids(id_seed),
-      pool(options.worker_threads, options.max_queued_requests) {}
+      reads(options.worker_threads, options.max_queued_requests),
+      writes(options.worker_threads, options.max_queued_requests) {}
 
 void ServerCore::remove(ConnectionBase* connection) {
   connections.erase(connection);
@@ -230,7 +231,8 @@ void ServerImpl::stop(Milliseconds drain) {
   core_.wait_until_empty(drain);
   core_.io.stop();
   io_thread_.join();
-  core_.pool.stop();
+  core_.reads.stop();
+  core_.writes.stop();
   for (auto* connection : core_.connections) {
     connection->silence_events();
     connection->close_now();

@@ -84,7 +84,10 @@ struct ServerCore {
  public:
   // Last, hence gone first: it owns the connections, whose end needs what stands above.
   boost::asio::io_context io{1};
-  WorkerPool pool;
+  /// Writes have threads of their own: slow reads (a long export, a month's curve) never delay ingest.
+  WorkerPool& pool_of(std::string_view method) { return method == "GET" ? reads : writes; }
+  WorkerPool reads;
+  WorkerPool writes;
 };
 
 }  // namespace tidewatt::net

@@ -153,6 +153,26 @@ TEST(Server, TurnsExceptionsIntoAProblemWithTheRequestId) {
   }
 }
 
+TEST(Server, SlowReadsDoNotDelayWrites) {
+  Gate gate;
+  ServerOptions options;
+  options.worker_threads = 1;
+  const auto server = serve(
+      [&](const Request& request) {
+        if (request.method == "GET") gate.wait();
+        return Response{204, {}, ""};
+      },
+      options);
+  RawClient reading{server->port()};
+  reading.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  gate.await_waiting(1);
+  const auto written = make_http_client({})->send({"POST", url_of(*server, "/"), {}, "beat"});
+  ASSERT_TRUE(written) << written.error().to_string();
+  EXPECT_EQ(written->status, 204);
+  gate.open();
+  EXPECT_TRUE(reading.read_response().starts_with("HTTP/1.1 204"));
+}
+
 TEST(Server, SendsBusyWhenTheQueueIsFull) {
   Gate gate;
   ServerOptions options;

@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <thread>
 
 #include "../src/nvml_abi.h"
@@ -34,15 +34,15 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
   return 0;
 }
 int nvmlDeviceGetUUID(Device device, char* text, unsigned length) {
-  std::strncpy(text, card(device).uuid, length);
+  std::snprintf(text, length, "%s", card(device).uuid);
   return 0;
 }
 int nvmlDeviceGetName(Device, char* text, unsigned length) {
-  std::strncpy(text, "Fake Card", length);
+  std::snprintf(text, length, "%s", "Fake Card");
   return 0;
 }
 int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci) {
-  std::strncpy(pci->bus_id, card(device).bus_id, sizeof pci->bus_id);
+  std::snprintf(pci->bus_id, sizeof pci->bus_id, "%s", card(device).bus_id);
   return 0;
 }
 int nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {

@@ -1,5 +1,6 @@
 #include "node_info_codec.h"
 
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 
@@ -10,7 +11,7 @@ namespace {
 
 using ledger::NodeInfo;
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 
 // One list of fields serves both ways: Out writes them, In reads them back.
 struct Out {
@@ -124,22 +125,33 @@ constexpr auto kNodeFields = [](auto& io, auto& n) {
   io.list(n.devices, kDeviceFields);
 };
 
+constexpr auto kAgentFields = [](auto& io, auto& share) {  // since version 2
+  io(share.agent_id);
+  io(share.last_sample_at);
+  io(share.devices);
+};
+
 }  // namespace
 
 std::string encode(const NodeInfo& info) {
   std::string bytes(1, static_cast<char>(kVersion));
   Out out{ByteWriter(bytes)};
   kNodeFields(out, info);
+  out.list(info.agents, kAgentFields);
   return bytes;
 }
 
 Result<NodeInfo> decode_node_info(const ledger::NodeKey& key, std::string_view bytes) {
   NodeInfo info;
   info.key = key;
-  if (!bytes.empty() && static_cast<std::uint8_t>(bytes.front()) == kVersion) {
+  const auto version = bytes.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(bytes.front());
+  if (version >= 1 && version <= kVersion) {
     In in{ByteReader(bytes.substr(1))};
     kNodeFields(in, info);
-    if (in.r.finished()) return info;
+    if (version >= 2) in.list(info.agents, kAgentFields);
+    std::size_t devices = 0;
+    for (const auto& share : info.agents) devices += std::min(share.devices, info.devices.size());
+    if (in.r.finished() && devices <= info.devices.size()) return info;
   }
   return fail(ErrorCode::corrupt, "what is known of node " + key.node_id + " is garbled",
               "run: tidewatt doctor");

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "tidewatt/ledger/store.h"
@@ -32,24 +31,5 @@ void widen(std::optional<A>& first, std::optional<A>& last, const std::optional<
   if (other_first && (!first || *other_first < *first)) first = other_first;
   if (other_last && (!last || *other_last > *last)) last = other_last;
 }
-
-/// A row is 64 bits wide by contract; nullopt when it isn't (2,562 MWh in one hour).
-inline std::optional<ledger::Measures> narrow(const ledger::WideMeasures& wide) {
-  bool fits = true;
-  const auto energy = [&fits](WideMicrojoules e) {
-    fits = fits && e.raw() <= std::numeric_limits<std::int64_t>::max() &&
-           e.raw() >= std::numeric_limits<std::int64_t>::min();
-    return Microjoules{static_cast<std::int64_t>(e.raw())};
-  };
-  ledger::Measures m{
-      energy(wide.energy),    energy(wide.counter), energy(wide.shared), energy(wide.unattributed),
-      energy(wide.simulated), energy(wide.spread),  wide.covered,        wide.gap,
-      wide.partial,           wide.shared_time,     wide.samples};
-  if (!fits) return std::nullopt;
-  return m;
-}
-
-/// The error for a row that narrow() refuses.
-Error row_too_wide(const ledger::AccountKey& key, UtcHour hour);
 
 }  // namespace tidewatt::store

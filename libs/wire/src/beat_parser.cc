@@ -15,6 +15,7 @@ namespace {
 namespace dom = simdjson::dom;
 using dom::element_type;
 
+constexpr std::uint64_t kMostExactInteger = 9'007'199'254'740'992;  ///< 2^53
 constexpr std::size_t kMaxLabels = 64;
 constexpr std::size_t kMaxTextBytes = 4096;  ///< labels' values, model names
 
@@ -62,7 +63,9 @@ class BeatReader {
   void unsigned_integer(std::string_view field, dom::element value, std::optional<std::uint64_t>& out) {
     if (absent(value)) return;
     std::uint64_t n = 0;
-    if (value.get(n) != simdjson::SUCCESS) return refuse(field, "must be a non-negative integer");
+    // Beyond 2^53 other readers of the same JSON see another number, and no agent counts so far.
+    if (value.get(n) != simdjson::SUCCESS || n > kMostExactInteger)
+      return refuse(field, "must be an integer from 0 to 9007199254740992");
     out = n;
   }
 

@@ -13,7 +13,7 @@ Beat full_beat() {
   beat.boot_id = "b";
   beat.agent_id = "a";
   beat.agent_version = "0.1.0";
-  beat.seq = 18'446'744'073'709'551'615U;
+  beat.seq = 9'007'199'254'740'992U;
   beat.sampled_at = parse_rfc3339("2026-11-29T08:00:20.123Z");
   beat.monotonic = Milliseconds{98'765'432};
   beat.region = "cn-north";
@@ -118,6 +118,7 @@ TEST(BeatJson, RefusalsNameTheField) {
       {R"({"node_id":7})", "node_id"},
       {R"({"node_id":"a\nb"})", "node_id"},
       {R"({"node_id":"n","schema":"v9"})", "schema"},
+      {R"({"node_id":"n","seq":18446744073709551615})", "seq"},
       {R"({"node_id":"n","seq":-1})", "seq"},
       {R"({"node_id":"n","seq":1.5})", "seq"},
       {R"({"node_id":"n","sampled_at":"yesterday"})", "sampled_at"},

@@ -266,11 +266,7 @@ Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filte
   TW_TRY_STATUS(consistently(db, from_tables, from_memory));
   std::vector<ledger::HourlyRow> rows;
   for (const auto& [key, hours] : found) {
-    for (const auto& [hour, wide] : hours) {
-      const auto fits = narrow(wide);
-      if (!fits) return tl::unexpected(row_too_wide(key, hour));
-      rows.push_back({key, hour, *fits});
-    }
+    for (const auto& [hour, measures] : hours) rows.push_back({key, hour, measures});
   }
   return rows;
 }

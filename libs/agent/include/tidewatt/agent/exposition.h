@@ -23,6 +23,7 @@ struct Snapshot {
   std::vector<SourceStatus> sources;
   SpoolStats spool;
   SenderStats sender;
+  std::optional<std::uint64_t> relayed;  ///< beats of other agents; nullopt = no relay
   std::optional<SteadyTime> last_read;
   std::optional<SteadyTime> last_change;
   std::optional<double> own_cpu_seconds;

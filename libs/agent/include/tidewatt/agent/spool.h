@@ -39,11 +39,10 @@ struct SpoolStats {
   std::uint64_t dropped_full = 0;  ///< unsent beats dropped because of max_bytes
   std::uint64_t dropped_old = 0;   ///< ... because of max_age
   std::uint64_t lost_memory = 0;   ///< ... because the disk took nothing and memory was full
-  std::uint64_t bad_records =
-      0;                  ///< torn or damaged places found at opening, each cut off with what followed
-  bool damaged = false;   ///< one of these was no torn tail: beats that may have been sent are gone
-  bool degraded = false;  ///< the newest beats are in memory only
-  std::string failure;    ///< why, when degraded
+  std::uint64_t bad_records = 0;   ///< torn or damaged places found at opening, each left out
+  bool damaged = false;            ///< one of these was no torn tail: beats that may have been sent are gone
+  bool degraded = false;           ///< the newest beats are in memory only
+  std::string failure;             ///< why, when degraded
 };
 
 /// Thread-safe: one thread appends, another peeks and acknowledges.
@@ -52,7 +51,7 @@ struct SpoolStats {
 /// it. Delivery is at least once: what was sent but not acknowledged is sent again after a restart.
 class Spool {
  public:
-  /// Reads what is there; a segment is cut at its first bad record.
+  /// Reads what is there; a bad place in a segment is left out, the sound records behind it are kept.
   /// @error permission_denied or not_found when the folder can't be used: a mistake of set-up that a person
   /// must mend.
   ///        A full or failing disk is no error: the spool starts degraded and recovers by itself.
@@ -63,6 +62,8 @@ class Spool {
   /// @return true when it is on disk, false when it is in memory only (see stats().failure). Never loses the
   /// newest.
   bool append(std::string payload);
+  /// Several, saved together. @return true when all are on disk
+  bool append(std::vector<std::string> payloads);
   /// The oldest beats not yet acknowledged, in order: at most `max_records` and `max_bytes`, but at least
   /// one.
   [[nodiscard]] std::vector<SpoolRecord> peek(std::size_t max_records, std::size_t max_bytes);
@@ -79,6 +80,10 @@ class Spool {
     UtcTime newest_utc{};
     SteadyTime newest_mono{};
   };
+  struct Run {  // of sound records without a hole, and the bytes of a file that holds just them
+    Segment segment;
+    std::string bytes;
+  };
   struct Recent {
     SpoolRecord record;
     UtcTime utc{};
@@ -88,7 +93,8 @@ class Spool {
 
   Spool(FileSystem& files, const Clock& clock, SpoolOptions options);
   Status load();
-  void load_segment(const std::string& name);
+  void load_segment(const std::string& name, const std::vector<std::string>& names);
+  void keep_runs(const std::string& path, std::string_view bytes, std::vector<Run> runs);
   void load_acknowledged();
   [[nodiscard]] std::string acknowledged_path() const;
   Status write_unsaved();

@@ -31,7 +31,8 @@ struct AccountKey {
   friend bool operator==(const AccountKey&, const AccountKey&) = default;
 };
 
-/// What an account or one hour of it holds. `Int` is Microjoules for rows, WideMicrojoules for sums.
+/// What an account or one hour of it holds. `Energy` is Microjoules for what one call adds, WideMicrojoules
+/// for what is stored and read.
 template <class Energy>
 struct BasicMeasures {
   Energy energy{};        ///< all booked energy
@@ -95,7 +96,7 @@ struct Account {
 struct HourlyRow {
   AccountKey key;
   UtcHour hour;
-  Measures measures;
+  WideMeasures measures;
 };
 
 /// exclusive | shared_estimated, by shared *seconds* (a card shared at 0 W was shared).

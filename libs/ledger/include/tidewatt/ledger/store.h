@@ -22,6 +22,14 @@ struct VersionedCursor {
 };
 
 /// A node as last heard of: for lists and liveness, not for accounts.
+/// An agent of a node, and how many of the node's devices it reported last.
+struct AgentShare {
+  std::string agent_id;
+  UtcTime last_sample_at{};
+  std::size_t devices = 0;
+  friend bool operator==(const AgentShare&, const AgentShare&) = default;
+};
+
 struct NodeInfo {
   NodeKey key;
   std::string zone;
@@ -37,7 +45,8 @@ struct NodeInfo {
   std::optional<double> cpu_util;
   std::optional<int> cpu_cores;
   std::string cpu_model;
-  std::vector<DeviceSample> devices;  ///< the last beat's devices, power absent where unknown
+  std::vector<DeviceSample> devices;  ///< of each agent's last beat, power absent where unknown
+  std::vector<AgentShare> agents;     ///< who reported them: the first agent's devices come first, and so on
 };
 
 /// All that one node's beats change, applied in one transaction iff the cursor is still `expected_revision`.

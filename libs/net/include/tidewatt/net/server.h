@@ -31,8 +31,9 @@ struct ServerOptions {
   Milliseconds read_timeout{15'000};  ///< for a whole request once its first byte came; slow clients are cut
   Milliseconds idle_timeout{60'000};
   std::size_t max_connections = 4096;
-  std::size_t worker_threads = 2;         ///< handlers run here, may block
-  std::size_t max_queued_requests = 512;  ///< beyond it: 503 + Retry-After
+  std::size_t worker_threads =
+      2;  ///< handlers run here, may block: so many for reads (GET), so many for writes
+  std::size_t max_queued_requests = 512;  ///< of either kind; beyond it: 503 + Retry-After
   std::string tls_certificate_file;       ///< PEM; empty = plain HTTP
   std::string tls_key_file;
 };

@@ -1,0 +1,71 @@
+#include "node_view.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tidewatt::ledger {
+namespace {
+
+/// Six beats: an agent that was silent for longer says nothing of now.
+constexpr Milliseconds kOtherAgentsFor{120'000};
+
+bool same_device(const DeviceSample& a, const DeviceSample& b) {
+  if (a.domain != b.domain) return false;
+  return a.uuid.empty() || b.uuid.empty() ? a.index == b.index : a.uuid == b.uuid;
+}
+
+void describe(NodeInfo& info, const ShownBeat& shown) {
+  const Beat& beat = *shown.beat;
+  info.key = {beat.cluster, beat.node_id};
+  info.zone = beat.zone;
+  info.region = beat.region;
+  info.agent_version = beat.agent_version;
+  info.boot_id = beat.boot_id;
+  info.labels = beat.labels;
+  info.last_sample_at = shown.at;
+  info.clock_offset = shown.clock_offset;
+  info.cpu_util = beat.cpu_util;
+  info.cpu_cores = beat.cpu_cores;
+  info.cpu_model = beat.cpu_model;
+}
+
+}  // namespace
+
+NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown) {
+  NodeInfo before = known.value_or(NodeInfo{});
+  NodeInfo after = before;
+  const auto own = [&shown](const AgentShare& share) { return share.agent_id == shown.beat->agent_id; };
+  const auto found = std::find_if(before.agents.begin(), before.agents.end(), own);
+  if (found != before.agents.end() && found->last_sample_at >= shown.at) return before;
+  if (!before.last_sample_at || shown.at >= *before.last_sample_at) {
+    describe(after, shown);
+    after.last_seen_at = std::max(before.last_seen_at, shown.received_at);
+  }
+
+  after.devices.clear();
+  after.agents.clear();
+  auto device = before.devices.begin();
+  for (const auto& share : before.agents) {
+    const auto end = device + static_cast<std::ptrdiff_t>(share.devices);
+    AgentShare kept{share.agent_id, share.last_sample_at, 0};
+    if (!own(share) && *after.last_sample_at - share.last_sample_at <= kOtherAgentsFor) {
+      std::copy_if(device, end, std::back_inserter(after.devices), [&](const DeviceSample& theirs) {
+        const bool moved = std::any_of(shown.beat->devices.begin(), shown.beat->devices.end(),
+                                       [&](const auto& ours) { return same_device(ours, theirs); });
+        kept.devices += moved ? 0 : 1;
+        return !moved;
+      });
+    }
+    if (kept.devices > 0) after.agents.push_back(std::move(kept));
+    device = end;
+  }
+  if (*after.last_sample_at - shown.at <= kOtherAgentsFor) {
+    after.agents.push_back({shown.beat->agent_id, shown.at, shown.beat->devices.size()});
+    after.devices.insert(after.devices.end(), shown.beat->devices.begin(), shown.beat->devices.end());
+  }
+  after.simulated = std::any_of(after.devices.begin(), after.devices.end(),
+                                [](const auto& d) { return d.quality == Quality::simulated; });
+  return after;
+}
+
+}  // namespace tidewatt::ledger

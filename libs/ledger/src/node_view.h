@@ -1,0 +1,21 @@
+// What is shown of a node whose beats several agents may send (one for its GPUs, one for its meter).
+#pragma once
+
+#include <optional>
+
+#include "tidewatt/ledger/store.h"
+
+namespace tidewatt::ledger {
+
+struct ShownBeat {
+  const Beat* beat = nullptr;
+  UtcTime received_at{};
+  UtcTime at{};  ///< its place in the node's time
+  std::optional<Milliseconds> clock_offset;
+};
+
+/// The node with this accepted beat. A beat no newer than its agent's last changes nothing; other agents'
+/// devices stay for two minutes of the node's time unless this beat reports them.
+NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown);
+
+}  // namespace tidewatt::ledger

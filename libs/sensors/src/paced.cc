@@ -35,7 +35,8 @@ class Paced final : public Source {
     }
     failure_.reset();
     pause_ = pace_.first_pause;
-    due_ = now + pace_.interval;
+    // On a grid: polls that drifted would leave now and then a beat with one less.
+    due_ = due_ && joined_ && *due_ + pace_.interval > now ? *due_ + pace_.interval : now + pace_.interval;
     for (auto& reading : *readings)
       reading.hold = joined_ ? kHoldIntervals * pace_.interval : Milliseconds{0};
     joined_ = true;

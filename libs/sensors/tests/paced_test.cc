@@ -56,6 +56,14 @@ TEST_F(PacedMeter, IsPolledOncePerIntervalAndCoversAllOfIt) {
   EXPECT_DOUBLE_EQ(sample.power_covered->value(), 20);
 }
 
+TEST_F(PacedMeter, ASlowSamplerDoesNotMakeItDrift) {
+  for (int i = 0; i < 400; ++i) {  // 2,800 s, looked at every 7 s
+    EXPECT_TRUE(paced->read());
+    clock.advance(Milliseconds{7000});
+  }
+  EXPECT_EQ(meter.polls, 280);
+}
+
 TEST_F(PacedMeter, AfterAFailureThePowerIsUnknownAndNeverTheLastReading) {
   after(20);
   meter.broken = true;

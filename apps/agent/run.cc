@@ -10,9 +10,11 @@
 #include "instance_lock.h"
 #include "own_usage.h"
 #include "process.h"
+#include "tidewatt/agent/attribution_thread.h"
 #include "tidewatt/agent/beats.h"
 #include "tidewatt/agent/delivery_thread.h"
 #include "tidewatt/agent/exposition.h"
+#include "tidewatt/agent/host_files.h"
 #include "tidewatt/agent/identity.h"
 #include "tidewatt/agent/relay.h"
 #include "tidewatt/agent/sender.h"
@@ -40,6 +42,7 @@ constexpr int kHealthyBeats = 3;
 constexpr int kHoldIntervals = 3;
 constexpr Milliseconds kLongestRecordedGap{60'000};  // as the server's own limit
 constexpr Milliseconds kOncePoll{20};
+constexpr Milliseconds kProcessPeriod{5'000};
 
 int give_up(const Error& error) {
   std::fprintf(stderr, "tidewatt-agent: %s\n", error.to_string().c_str());
@@ -48,8 +51,13 @@ int give_up(const Error& error) {
 
 /// The outside, shared because a source that hangs may outlive everything else.
 struct Outside {
-  explicit Outside(const std::string& sysfs) : files(os::with_sysfs(os::make_file_system(), sysfs)) {}
-  std::shared_ptr<FileSystem> files;
+  explicit Outside(const AgentConfig& config)
+      : host(agent::host_files(
+            std::shared_ptr<FileSystem>{os::with_sysfs(os::make_file_system(), config.sysfs)},
+            config.host_root)) {}
+
+  std::shared_ptr<FileSystem> files{os::make_file_system()};
+  std::shared_ptr<FileSystem> host;  ///< where /proc and /sys are the host's
   std::shared_ptr<os::SystemClock> clock = std::make_shared<os::SystemClock>();
   std::shared_ptr<ProcessRunner> processes{os::make_process_runner()};
   os::SecureRng rng;
@@ -70,7 +78,7 @@ Result<agent::NodeFacts> facts_of(const AgentConfig& config, Outside& outside) {
     log::warning("the kernel's boot id can't be read; every start counts as a boot",
                  {{"boot_id", facts.boot_id}});
   }
-  agent::add_machine_facts(facts, *outside.files);
+  agent::add_machine_facts(facts, *outside.host);
   return facts;
 }
 
@@ -78,13 +86,16 @@ using Runners = std::vector<std::unique_ptr<SourceRunner>>;
 
 Result<Runners> start_sources(const AgentConfig& config, const std::string& node_id, Outside& outside,
                               const std::shared_ptr<agent::Collector>& collector) {
-  TW_TRY(auto sources, agent::build_sources(config.sources, {.files = outside.files,
-                                                             .clock = outside.clock,
-                                                             .processes = outside.processes,
-                                                             .node_id = node_id,
-                                                             .speed = config.speed,
-                                                             .beat = config.beat,
-                                                             .state_folder = config.spool_folder}));
+  agent::SourceParts parts{.files = outside.host,
+                           .clock = outside.clock,
+                           .processes = outside.processes,
+                           .node_id = node_id,
+                           .speed = config.speed};
+  parts.beat = config.beat;
+  parts.state_folder = config.spool_folder;
+  // A list may be as old as half a beat.
+  if (config.attribution.holders) parts.process_period = std::min(config.beat / 2, kProcessPeriod);
+  TW_TRY(auto sources, agent::build_sources(config.sources, parts));
   Runners runners;
   for (auto& source : sources) {
     runners.push_back(std::make_unique<SourceRunner>(
@@ -93,6 +104,13 @@ Result<Runners> start_sources(const AgentConfig& config, const std::string& node
     runners.back()->start();
   }
   return runners;
+}
+
+/// nullptr: switched off.
+std::unique_ptr<agent::AttributionThread> start_attribution(const AgentConfig& config, Outside& outside) {
+  if (!config.attribution.on()) return nullptr;
+  return std::make_unique<agent::AttributionThread>(
+      std::make_unique<agent::WorkloadScanner>(outside.host, outside.clock, config.attribution));
 }
 
 std::shared_ptr<agent::Collector> make_collector(const AgentConfig& config) {
@@ -111,7 +129,8 @@ class Endpoint {
  public:
   Endpoint(const AgentConfig& config, const agent::NodeFacts& facts, Outside& outside,
            const agent::Collector& collector, const Runners& runners, agent::Spool& spool,
-           const agent::Sender& sender, agent::Relay::TokenSource relay_token)
+           const agent::Sender& sender, agent::Relay::TokenSource relay_token,
+           const agent::AttributionThread* attribution)
       : config_(config),
         facts_(facts),
         outside_(outside),
@@ -119,6 +138,7 @@ class Endpoint {
         runners_(runners),
         spool_(spool),
         sender_(sender),
+        attribution_(attribution),
         relay_(spool, *outside.clock, std::move(relay_token)),
         started_(outside.clock->mono_now()) {}
 
@@ -159,6 +179,7 @@ class Endpoint {
     for (const auto& runner : runners_) s.sources.push_back(runner->status());
     s.spool = spool_.stats();
     s.sender = sender_.stats();
+    if (attribution_ != nullptr) s.attribution = attribution_->status();
     if (config_.relay) s.relayed = relay_.taken();
     s.last_read = collector_.last_read();
     s.last_change = collector_.last_change();
@@ -193,6 +214,7 @@ class Endpoint {
   const Runners& runners_;
   const agent::Spool& spool_;
   const agent::Sender& sender_;
+  const agent::AttributionThread* attribution_;
   agent::Relay relay_;
   SteadyTime started_;
   std::unique_ptr<net::Server> server_;
@@ -225,7 +247,7 @@ Result<std::unique_ptr<agent::Spool>> open_spool(const AgentConfig& config, cons
 int run_agent(const AgentConfig& config, const config::Settings& settings,
               const std::function<bool()>& settings_are_sound) {
   StopSignal stop;
-  Outside outside{config.sysfs};
+  Outside outside{config};
   auto facts = facts_of(config, outside);
   if (!facts) return give_up(facts.error());
   if (!config.ca_file.empty()) {
@@ -247,15 +269,17 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
                        [&settings, &outside] { return settings.secret("token", *outside.files); },
                        {.url = config.server + std::string{kBeatsPath},
                         .user_agent = fmt::format("tidewatt-agent/{}", TIDEWATT_VERSION)}};
+  const auto attribution = start_attribution(config, outside);
   Endpoint endpoint{
-      config,   *facts,
-      outside,  *collector,
-      *runners, **spool,
-      sender,   [&settings, &outside] { return settings.secret("relay_token", *outside.files); }};
+      config,           *facts,
+      outside,          *collector,
+      *runners,         **spool,
+      sender,           [&settings, &outside] { return settings.secret("relay_token", *outside.files); },
+      attribution.get()};
   if (auto opened = endpoint.open(); !opened) return give_up(opened.error());
   agent::DeliveryThread delivery{sender, *outside.clock, client(config, kSendDeadline),
                                  client(config, kLastSendDeadline)};
-  agent::Beats beats{*facts, *outside.clock, *outside.files, *collector, *runners};
+  agent::Beats beats{*facts, *outside.clock, *outside.host, *collector, *runners, attribution.get()};
   log::info("started", {{"node_id", facts->node_id},
                         {"cluster", facts->cluster},
                         {"agent_id", facts->agent_id},
@@ -290,13 +314,14 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
 
 int print_one_beat(const AgentConfig& config) {
   StopSignal stop;
-  Outside outside{config.sysfs};
+  Outside outside{config};
   auto facts = facts_of(config, outside);
   if (!facts) return give_up(facts.error());
   const auto collector = make_collector(config);
   auto runners = start_sources(config, facts->node_id, outside, collector);
   if (!runners) return give_up(runners.error());
-  agent::Beats beats{*facts, *outside.clock, *outside.files, *collector, *runners};
+  const auto attribution = start_attribution(config, outside);
+  agent::Beats beats{*facts, *outside.clock, *outside.host, *collector, *runners, attribution.get()};
   // Two reads: a counter's first is only a baseline.
   const auto ready = [&] {
     for (const auto& runner : *runners) {

@@ -4,28 +4,13 @@
 
 #include <initializer_list>
 
+#include "tidewatt/attribution/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::agent {
 namespace {
 
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-
-/// Length of the UTF-8 sequence at the start of `text`; 0 when it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and what is beyond U+10FFFF.
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F)) return 0;
-  if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) return 0;
-  return length;
-}
 
 class Text {
  public:
@@ -123,6 +108,32 @@ void sources(Text& text, const Snapshot& s) {
   for (const auto& source : s.sources) text.value({{"source", source.name}}, source.failures);
 }
 
+void attribution_cost(Text& text, const Snapshot& s) {
+  if (!s.attribution) return;
+  const auto& a = *s.attribution;
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  text.gauge("tidewatt_agent_attribution_up", "1 while CPU time is attributed to tasks, else 0.",
+             a.looks > 0 && a.last.trouble.empty() ? 1.0 : 0.0);
+  text.counter("tidewatt_agent_attribution_looks_total", "Looks at the node's cgroups and device processes.",
+               a.looks);
+  text.counter("tidewatt_agent_attribution_late_total",
+               "Beats without attribution because the look took too long.", a.late);
+  text.gauge("tidewatt_agent_attribution_look_seconds", "How long the last look took.", a.seconds);
+  text.family("tidewatt_agent_attribution_cpu_seconds_total", "counter", "CPU time of all looks.");
+  text.value({}, a.cpu_seconds_total);
+  text.gauge("tidewatt_agent_attribution_cgroups", "Cgroups walked by the last look.", count(a.last.cgroups));
+  text.gauge("tidewatt_agent_attribution_tasks", "Tasks told with the CPU's energy.", count(a.last.tasks));
+  text.gauge("tidewatt_agent_attribution_unknown_shapes",
+             "Cgroups whose path has no known shape; they are named by it.", count(a.last.unknown_shapes));
+  text.gauge("tidewatt_agent_attribution_unknown_processes",
+             "Processes on devices whose task is unknown; their part is nobody's.",
+             count(a.last.unknown_processes));
+  text.gauge("tidewatt_agent_attribution_unreadable_cgroups", "Cgroups without a readable counter.",
+             count(a.last.unreadable));
+  text.gauge("tidewatt_agent_attribution_cut_short", "1 when there was more than the limits allow.",
+             a.last.cut_short ? 1.0 : 0.0);
+}
+
 void delivery(Text& text, const Snapshot& s) {
   text.counter("tidewatt_agent_beats_spooled_total", "Beats made and spooled since the start.",
                s.spool.appended);
@@ -160,7 +171,7 @@ void delivery(Text& text, const Snapshot& s) {
 std::string escape_label(std::string_view value) {
   std::string out;
   while (!value.empty()) {
-    const std::size_t length = utf8_length(value);
+    const std::size_t length = attribution::utf8_length(value);
     if (length == 0) {
       out += "\xEF\xBF\xBD";
       value.remove_prefix(1);
@@ -186,6 +197,7 @@ std::string to_prometheus(const Snapshot& s) {
   text.value({{"version", s.version}, {"cluster", s.cluster}, {"node_id", s.node_id}}, std::uint64_t{1});
   devices(text, s);
   sources(text, s);
+  attribution_cost(text, s);
   delivery(text, s);
   if (s.own_cpu_seconds) {
     text.family("process_cpu_seconds_total", "counter", "CPU time of the agent itself.");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr Milliseconds kRetireAfter{hours{7 * 24}};
 /// One beat's energy in one domain stays below this, so that sums of a beat fit 64 bits.
 constexpr std::int64_t kMostPerBeat = 9'000'000'000'000'000'000;
 constexpr double kLeastCovered = 0.9;
+/// So long is a counter compared with the power beside it: short enough to be news, long enough for slow
+/// sensors.
+constexpr Milliseconds kCheckWindow{600'000};
 
 std::optional<Milliwatts> plausible(std::optional<Watts> power) {
   const auto exact = power ? quantise(*power) : std::nullopt;
@@ -123,6 +127,7 @@ class Booker {
       }
     }
     booking.curve = std::move(curve_);
+    booking.checks = std::move(checks_);
     if (any_known_ && !any_advanced_) note(Note::stale);
     for (const auto n : notes_) booking.notes.push_back(n);
   }
@@ -228,7 +233,10 @@ class Booker {
       if (!tw.account.last_sample_at) add_sample(tw.account, at_);
       add_sample(on_device(tw, task, delta.key), at_);
     }
-    if (!first) interval(domain, cursor, sample, end, names, holders, delta);
+    if (!first) {
+      interval(domain, cursor, sample, end, names, holders, delta);
+      reconcile(cursor, sample, end);
+    }
     devices_.push_back(std::move(delta));
     advance(cursor, sample, end, names);
   }
@@ -256,6 +264,7 @@ class Booker {
     domain.budget -= result->energy.n;
     if (result->counter_note) note(*result->counter_note);
     frozen_ = result->counter_note == Note::counter_frozen;
+    if (result->by_counter) by_counter_ = result->energy;
     if (result->gap > Milliseconds{0}) note(Note::gap);
 
     const UtcRange whole{cursor.at, at_};
@@ -264,7 +273,10 @@ class Booker {
     const bool spread = result->by_counter && result->counted > kHour;
     const auto short_by = uncovered(sample, *result, dt);
 
-    const auto segments = segments_of(whole, cursor.holders, now, windows_);
+    auto segments = segments_of(whole, cursor.holders, now, windows_);
+    // A task beside what is nobody's has an estimated part, even where it is the only one.
+    if (sample.unheld)
+      for (auto& segment : segments) segment.shared = true;
     for (const auto& piece : cut_into_pieces(counted, segments, result->energy)) {
       const auto hour = hour_of(piece.range.begin);
       const auto book = [&](AccountDelta& account, std::int64_t energy) -> Measures& {
@@ -282,10 +294,22 @@ class Booker {
         node.unattributed += Microjoules{piece.energy};
         continue;
       }
-      const auto parts = split_exactly(piece.energy, weights_of(receivers, declared));
-      for (std::size_t i = 0; i < receivers.size(); ++i) {
-        auto& tw = work(domain, receivers[i]);
-        auto& part = on_device(tw, receivers[i], device.key);
+      // Beside what is nobody's, the part of a holder that gets no interval is nobody's as well.
+      std::vector<std::string> parties = receivers;
+      if (sample.unheld) {
+        parties.clear();
+        std::set_union(receivers.begin(), receivers.end(), now.begin(), now.end(),
+                       std::back_inserter(parties));
+      }
+      const auto parts = split_exactly(piece.energy, weights_of(parties, declared, sample.unheld));
+      if (sample.unheld) node.unattributed += Microjoules{parts.back()};
+      for (std::size_t i = 0; i < parties.size(); ++i) {
+        if (!std::binary_search(receivers.begin(), receivers.end(), parties[i])) {
+          node.unattributed += Microjoules{parts[i]};
+          continue;
+        }
+        auto& tw = work(domain, parties[i]);
+        auto& part = on_device(tw, parties[i], device.key);
         for (auto* account : {&tw.account, &part}) {
           auto& m = book(*account, parts[i]);
           if (piece.segment->shared) m.shared += Microjoules{parts[i]};
@@ -300,6 +324,24 @@ class Booker {
     domain.bridged = domain.bridged || result->by_counter;
     domain.partial = std::max(domain.partial, short_by);
     if (result->gap > Milliseconds{0}) domain.least_counted = std::min(domain.least_counted, result->counted);
+  }
+
+  /// Counter and integrated power are compared all the time; what is booked stays the counter's.
+  void reconcile(DeviceCursor& cursor, const DeviceSample& sample, const IntervalEnd& end) {
+    const auto counted = std::exchange(by_counter_, std::nullopt);
+    const auto dt = at_ - cursor.at;
+    if (!counted || !end.power || dt > rules_.max_gap) return;
+    if (sample.power_covered &&
+        !(sample.power_covered->value() * kPerKilo >= kLeastCovered * static_cast<double>(dt.count())))
+      return;
+    const auto integrated = energy_of(*end.power, dt);
+    if (!integrated) return;
+    cursor.check.counter += *counted;
+    cursor.check.power += *integrated;
+    cursor.check.time += dt;
+    if (cursor.check.time < kCheckWindow) return;
+    if (cursor.check.apart()) note(Note::counter_apart);
+    checks_.push_back({sample.domain, sample.index, std::exchange(cursor.check, {})});
   }
 
   /// Seconds of the interval that the agent's samples didn't cover, when that is more than a tenth of it.
@@ -485,6 +527,8 @@ class Booker {
   bool any_known_ = false;
   bool any_advanced_ = false;
   bool frozen_ = false;
+  std::optional<Microjoules> by_counter_;  ///< of the device at hand
+  std::vector<CheckedCounter> checks_;
 };
 
 }  // namespace
@@ -503,6 +547,8 @@ std::string_view to_string(Note note) {
       return "counter_implausible";
     case Note::counter_frozen:
       return "counter_frozen";
+    case Note::counter_apart:
+      return "counter_apart";
     case Note::partial:
       return "partial";
     case Note::power_implausible:

@@ -203,6 +203,32 @@ TEST(Book, JoulesIntegratedWhileTheCounterStoodStillAreNotCountedAgainWhenItJump
   EXPECT_EQ(books.node("n1").counter.n, 2'100 * kJoule);
 }
 
+TEST(Book, CounterAndIntegralApartAreFlagged) {
+  const auto run = [](double power) {
+    Books books;
+    std::vector<CheckedCounter> checks;
+    for (int i = 0; i <= 31; ++i) {
+      auto builder = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                         .gpu(0, power, 5'000.0 + i * 20 * 300.0);
+      const auto booking = book(books.cursors[{"default", "n1"}], builder.beat, {}, {}, books.rules);
+      checks.insert(checks.end(), booking.checks.begin(), booking.checks.end());
+      books.take(builder);
+    }
+    EXPECT_EQ(checks.size(), 1U) << "ten minutes are one check";
+    EXPECT_EQ(checks.front().check.counter.n, 180'000'000'000);
+    EXPECT_EQ(books.node("n1").energy.n, 186'000'000'000)
+        << "booked is the counter's, whatever the power says";
+    const bool noted =
+        std::find(books.notes.begin(), books.notes.end(), Note::counter_apart) != books.notes.end();
+    EXPECT_EQ(checks.front().check.apart(), noted);
+    return noted;
+  };
+  EXPECT_FALSE(run(300));
+  EXPECT_FALSE(run(292));
+  EXPECT_TRUE(run(290));
+  EXPECT_TRUE(run(310));
+}
+
 TEST(Book, EstimatedPowerIsDrawnButNotBooked) {
   Books books;
   for (int i = 0; i < 2; ++i) {
@@ -462,6 +488,76 @@ TEST(Sharing, SeveralProcessesOfOneTaskAreOneHolder) {
                    .gpu(0, 100, {}, {holder("a"), holder("a")}));
   EXPECT_EQ(books.task("a").shared_time, seconds{0});
   EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
+}
+
+TEST(Sharing, WhatIsNobodysIsUnattributedAndNeverSpread) {
+  Books books;
+  const std::vector<Holder> tasks{holder("a", 0.3), holder("b", 0.1)};
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, tasks).last().unheld = Unheld{0.6, std::nullopt, 0.5};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 600'000'000);
+  EXPECT_EQ(books.task("b").energy.n, 200'000'000);
+  EXPECT_EQ(books.node("n").unattributed.n, 1'200'000'000);
+  EXPECT_EQ(books.node("n").energy.n, 2'000'000'000);
+}
+
+TEST(Sharing, TheOnlyTaskBesideNobodysPartIsAnEstimate) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, {holder("a", 0.25)}).last().unheld = Unheld{0.75, std::nullopt, std::nullopt};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 500'000'000);
+  EXPECT_EQ(books.task("a").shared.n, 500'000'000);
+  EXPECT_EQ(books.task("a").shared_time, Milliseconds{20'000});
+}
+
+TEST(Sharing, TaskThatUsedNothingGetsNothingBesideNobody) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, {holder("a", 0)}).last().unheld = Unheld{0, std::nullopt, std::nullopt};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 0);
+  EXPECT_EQ(books.node("n").unattributed.n, 2'000'000'000);
+}
+
+TEST(Sharing, PartOfANewHolderIsNotSpreadBesideNobody) {
+  Books books;
+  books.take(BeatBuilder("n", 1, 0).gpu(0, 100, {}, {holder("a", 0.3)}));
+  BeatBuilder beat("n", 2, 20);
+  beat.gpu(0, 100, {}, {holder("a", 0.3), holder("b", 0.5)}).last().unheld = Unheld{0.2, {}, {}};
+  books.take(beat);
+  EXPECT_EQ(books.task("a").energy.n, 600'000'000);
+  EXPECT_EQ(books.task("b").energy.n, 0);
+  EXPECT_EQ(books.node("n").unattributed.n, 1'400'000'000);
+}
+
+TEST(Sharing, TaskThatFinishedInsideIsNotGivenWhatOthersDeclare) {
+  Books books;
+  books.windows["gone"].finished_at = kStart + std::chrono::seconds{10};
+  books.take(BeatBuilder("n", 1, 0).gpu(0, 100, {}, {holder("a", 0.5), holder("gone", 0.4)}));
+  BeatBuilder beat("n", 2, 20);
+  beat.gpu(0, 100, {}, {holder("a", 0.5)}).last().unheld = Unheld{0.5, {}, {}};
+  books.take(beat);
+  EXPECT_EQ(books.task("a").energy.n, 1'000'000'000);
+  EXPECT_EQ(books.task("gone").energy.n, 0);
+}
+
+TEST(Sharing, NobodyIsOnePartyWhereNothingIsDeclared) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, {holder("a")}).last().unheld = Unheld{};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 1'000'000'000);
+  EXPECT_EQ(books.node("n").unattributed.n, 1'000'000'000);
 }
 
 TEST(Sharing, SleepingHolderWeighsNothingWhileAnotherIsAwake) {

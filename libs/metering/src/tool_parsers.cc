@@ -36,7 +36,7 @@ constexpr auto kNoSample = State::no_sample;
 
 // Sorted by name. One entry per tool, one line per form.
 const std::vector<Tool>& registry() {
-  static const std::vector<Tool> kTools{
+  static const std::vector<Tool> all{
       {"amd-smi",
        tools::parse_amd_smi,
        "AMD",
@@ -44,7 +44,8 @@ const std::vector<Tool>& registry() {
         {"static --limit", kComplete, "limits only"},
         {"CPU metrics table", kComplete},
         {"CPU POWER_METRICS", kAdapted},
-        {"default table, monitor, CSV", kAdapted}}},
+        {"default table, monitor", kAdapted},
+        {"CSV", kNoSample}}},
       {"brsmi",
        tools::parse_brsmi,
        "Biren",
@@ -53,7 +54,7 @@ const std::vector<Tool>& registry() {
        tools::parse_cnmon,
        "Cambricon",
        {{"default table 5.x", kComplete},
-        {"default table 4.x", kAdapted},
+        {"default table 4.x", kNoSample},
         {"info, XML", kNoSample, "unknown layout"}}},
       {"efsmi", tools::parse_efsmi, "Enflame", {{"default table", kComplete}, {"-q", kComplete}}},
       {"gc-info",
@@ -73,7 +74,7 @@ const std::vector<Tool>& registry() {
       {"hy-smi",
        tools::parse_hy_smi,
        "Hygon",
-       {{"concise table", kComplete}, {"--showpower text, JSON, CSV", kAdapted}}},
+       {{"concise table", kComplete}, {"--showpower JSON", kAdapted}, {"--showpower text, CSV", kNoSample}}},
       {"ipmi",
        tools::parse_ipmi,
        "any BMC",
@@ -135,7 +136,7 @@ const std::vector<Tool>& registry() {
       {"rocm-smi",
        tools::parse_rocm_smi,
        "AMD",
-       {{"concise table", kComplete}, {"JSON", kComplete}, {"--showpower text and CSV", kAdapted}}},
+       {{"concise table", kComplete}, {"JSON", kComplete}, {"--showpower text and CSV", kNoSample}}},
       {"sensors", tools::parse_sensors, "any", {{"text and -u", kComplete}, {"-j", kAdapted}}},
       {"tegrastats", tools::parse_tegrastats, "NVIDIA", {{"rails of Jetson boards", kComplete}}},
       {"tt-smi",
@@ -149,9 +150,9 @@ const std::vector<Tool>& registry() {
         {"dump CSV", kComplete},
         {"config", kComplete, "limits only"},
         {"table of 2.x", kComplete},
-        {"stats -j", kAdapted}}},
+        {"stats -j", kNoSample}}},
   };
-  return kTools;
+  return all;
 }
 
 // Tools that were looked at and print no watts.

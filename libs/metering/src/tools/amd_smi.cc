@@ -1,7 +1,7 @@
 // AMD amd-smi. Covered: `metric -p` as text and JSON (ROCm 6, complete; older key names and the "gpu_data"
 // list of ROCm 7 adapted), `static --limit`, where SOCKET_POWER is the limit (complete), the CPU metrics
 // table and POWER_METRICS (complete / adapted), the default table of ROCm 7 and `monitor` with and without
-// PWR_CAP (adapted), CSV of metric, static and monitor (adapted). UBB_POWER is a whole baseboard and never
+// PWR_CAP (adapted), CSV of metric, static and monitor (no sample). UBB_POWER is a whole baseboard and never
 // taken.
 #include <nlohmann/json.hpp>
 
@@ -102,15 +102,15 @@ Result<ToolReadings> parse_json(std::string_view text) {
 }  // namespace
 
 Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view text) {
-  static const BoxTable kTable{.tool = kTool, .index_labels = {"GPU"}, .unit_shared = true};
-  static const ColumnTable kMonitor{.tool = kTool, .index_labels = {"GPU"}, .part_label = "XCP"};
-  static const CsvTable kCsv{.tool = kTool,
-                             .index_labels = {"gpu", "cpu"},
-                             .part_label = "xcp",
-                             .limit_among_limits = "socket_power"};
+  static const BoxTable table{.tool = kTool, .index_labels = {"GPU"}, .unit_shared = true};
+  static const ColumnTable monitor{.tool = kTool, .index_labels = {"GPU"}, .part_label = "XCP"};
+  static const CsvTable csv{.tool = kTool,
+                            .index_labels = {"gpu", "cpu"},
+                            .part_label = "xcp",
+                            .limit_among_limits = "socket_power"};
   if (has_json(text)) return parse_json(text);
-  if (has_box_header(kTable, text)) return parse_box_table(kTable, text);
-  if (has_csv_header(kCsv, text)) return parse_csv_table(kCsv, command, text);
+  if (has_box_header(table, text)) return parse_box_table(table, text);
+  if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (!blocks_of(text, heading).empty()) {
     auto readings = parse_sections(kTool, text, heading, {});
     if (readings && contains(text, kCpuTable) && readings->devices.size() == 1 &&
@@ -118,7 +118,7 @@ Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view te
       readings->devices[0].name = "socket 0";
     return readings;
   }
-  if (has_column_header(kMonitor, text)) return parse_column_table(kMonitor, text);
+  if (has_column_header(monitor, text)) return parse_column_table(monitor, text);
   return unknown_form(kTool, text, "metric, static or monitor output as text, JSON or CSV");
 }
 

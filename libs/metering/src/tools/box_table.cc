@@ -1,6 +1,7 @@
 #include "tools/box_table.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -118,25 +119,14 @@ Layout layout_of(const BoxTable& table, const std::vector<std::string_view>& hea
   return layout;
 }
 
+// U+00B0 before C.
+constexpr std::string_view kDegreesC = "\u00B0C";
+
 bool is_unit(std::string_view word) {
-  static constexpr std::string_view kUnits[] = {"C",
-                                                "c",
-                                                "\xC2\xB0"
-                                                "C",
-                                                "\xE2\x84\x83",
-                                                "%",
-                                                "MHz",
-                                                "Mhz",
-                                                "MB",
-                                                "MiB",
-                                                "GB",
-                                                "GiB",
-                                                "KB",
-                                                "RPM",
-                                                "V",
-                                                "mV",
-                                                "J"};
-  return is_watt_unit(word) || std::find(std::begin(kUnits), std::end(kUnits), word) != std::end(kUnits);
+  static constexpr std::array<std::string_view, 16> kUnits{"C",  "c",   "\u2103", "%",      "MHz", "Mhz",
+                                                           "MB", "MiB", "GB",     "GiB",    "KB",  "RPM",
+                                                           "V",  "mV",  "J",      kDegreesC};
+  return is_watt_unit(word) || std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
 }
 
 bool is_bare_number(std::string_view word) { return parse_double(word).has_value(); }
@@ -158,7 +148,7 @@ bool looks_like_power(std::string_view side, bool unit_needed) {
   if (side.empty()) return false;
   const auto first = side.front();
   const bool number = (first >= '0' && first <= '9') || first == '-' || first == '.';
-  if (!number || side == "-") return side.find_first_of("%") == npos;
+  if (!number || side == "-") return side.find('%') == npos;
   return parse_watts(side, unit_needed ? "" : "W").watts.has_value();
 }
 

@@ -7,7 +7,7 @@
 namespace tidewatt::metering::tools {
 
 Result<ToolReadings> parse_brsmi(std::string_view command, std::string_view text) {
-  static const SmiForms kForms{
+  static const SmiForms known{
       .box = {.tool = "brsmi", .index_labels = {"GPU"}},
       .csv = {.tool = "brsmi", .index_labels = {"index"}, .query_options = {"--query-gpu=", "--query-gpu"}},
       .is_device =
@@ -15,7 +15,7 @@ Result<ToolReadings> parse_brsmi(std::string_view command, std::string_view text
             return indent == 0 ? device_heading(line, "GPU") : std::nullopt;
           },
       .expected = "its table with Pwr:Usage/Cap or a query with power"};
-  return parse_smi_like(kForms, command, text);
+  return parse_smi_like(known, command, text);
 }
 
 }  // namespace tidewatt::metering::tools

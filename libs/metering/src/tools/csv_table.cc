@@ -105,6 +105,7 @@ ToolDevice device_of(const Columns& columns, const std::vector<std::string_view>
     set_limit(device, unquoted(cells[*columns.limit]), unit.empty() ? "W" : unit);
   }
   std::vector<Candidate> candidates;
+  candidates.reserve(columns.draws.size());
   for (const auto& [column, label] : columns.draws)
     candidates.push_back({unquoted(cells[column]), label.averaged, label.unit.empty() ? "W" : label.unit});
   set_power(device, candidates, "no_power_reading_in_this_command");

@@ -6,12 +6,12 @@
 namespace tidewatt::metering::tools {
 
 Result<ToolReadings> parse_efsmi(std::string_view command, std::string_view text) {
-  static const SmiForms kForms{
+  static const SmiForms known{
       .box = {.tool = "efsmi", .index_labels = {"DEV"}},
       .csv = {.tool = "efsmi", .index_labels = {"dev", "index"}},
       .is_device = [](std::string_view line, std::size_t) { return device_heading(line, "DEV ID"); },
       .expected = "its table with Pwr(Usage/Cap) or the text of -q"};
-  return parse_smi_like(kForms, command, text);
+  return parse_smi_like(known, command, text);
 }
 
 }  // namespace tidewatt::metering::tools

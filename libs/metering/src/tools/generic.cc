@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kTool = "generic";
 const std::vector<std::string_view>& device_words() {
-  static const std::vector<std::string_view> kWords{"GPU", "Device", "DEV",   "Card", "NPU",     "XPU",
-                                                    "AIP", "DCU",    "HCU",   "GCU",  "MLU",     "IPU",
-                                                    "ID",  "DevID",  "Index", "Chip", "DeviceId"};
-  return kWords;
+  static const std::vector<std::string_view> words{"GPU", "Device", "DEV",   "Card", "NPU",     "XPU",
+                                                   "AIP", "DCU",    "HCU",   "GCU",  "MLU",     "IPU",
+                                                   "ID",  "DevID",  "Index", "Chip", "DeviceId"};
+  return words;
 }
 
 std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
@@ -153,14 +153,14 @@ Result<ToolReadings> parse_one(std::string_view text) {
 }  // namespace
 
 Result<ToolReadings> parse_generic(std::string_view command, std::string_view text) {
-  static const BoxTable kTable{.tool = kTool, .index_labels = device_words()};
-  static const CsvTable kCsv{.tool = kTool, .index_labels = device_words()};
-  static const ColumnTable kColumns{.tool = kTool, .index_labels = device_words()};
+  static const BoxTable table{.tool = kTool, .index_labels = device_words()};
+  static const CsvTable csv{.tool = kTool, .index_labels = device_words()};
+  static const ColumnTable columns{.tool = kTool, .index_labels = device_words()};
   if (has_json(text)) return parse_json(text);
-  if (has_box_header(kTable, text)) return parse_box_table(kTable, text);
-  if (has_csv_header(kCsv, text)) return parse_csv_table(kCsv, command, text);
+  if (has_box_header(table, text)) return parse_box_table(table, text);
+  if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (!blocks_of(text, heading).empty()) return parse_sections(kTool, text, heading, {});
-  if (has_column_header(kColumns, text)) return parse_column_table(kColumns, text);
+  if (has_column_header(columns, text)) return parse_column_table(columns, text);
   return parse_one(text);
 }
 

@@ -32,16 +32,16 @@ void mark_siblings(ToolReadings& readings) {
 }  // namespace
 
 Result<ToolReadings> parse_ixsmi(std::string_view command, std::string_view text) {
-  static const SmiForms kForms{.box = {.tool = "ixsmi", .index_labels = {"GPU"}},
-                               .csv = {.tool = "ixsmi",
-                                       .index_labels = {"index", "gpu.index"},
-                                       .query_options = {"--query-gpu=", "--query-gpu"}},
-                               .is_device =
-                                   [](std::string_view line, std::size_t indent) {
-                                     return indent == 0 ? device_heading(line, "GPU") : std::nullopt;
-                                   },
-                               .expected = "its table with Pwr:Usage/Cap or CSV with gpu.power.draw"};
-  auto readings = parse_smi_like(kForms, command, text);
+  static const SmiForms known{.box = {.tool = "ixsmi", .index_labels = {"GPU"}},
+                              .csv = {.tool = "ixsmi",
+                                      .index_labels = {"index", "gpu.index"},
+                                      .query_options = {"--query-gpu=", "--query-gpu"}},
+                              .is_device =
+                                  [](std::string_view line, std::size_t indent) {
+                                    return indent == 0 ? device_heading(line, "GPU") : std::nullopt;
+                                  },
+                              .expected = "its table with Pwr:Usage/Cap or CSV with gpu.power.draw"};
+  auto readings = parse_smi_like(known, command, text);
   if (readings) mark_siblings(*readings);
   return readings;
 }

@@ -11,20 +11,20 @@ namespace tidewatt::metering::tools {
 namespace {
 
 const SmiForms& forms() {
-  static const SmiForms kForms{.box = {.tool = "kunlunxin-xpu-smi",
-                                       .index_labels = {"XPU", "DevID"},
-                                       .no_power_reason = "no_power_column_in_this_layout"},
-                               .csv = {.tool = "kunlunxin-xpu-smi",
-                                       .index_labels = {"index", "devid"},
-                                       .query_options = {"--query-xpu="}},
-                               .is_device =
-                                   [](std::string_view line, std::size_t indent) {
-                                     if (indent != 0) return std::optional<DeviceHeading>{};
-                                     auto heading = device_heading(line, "XPU");
-                                     return heading ? heading : device_heading(line, "GPU");
-                                   },
-                               .expected = "its table with Pwr:Usage/Cap or its DEVICES table"};
-  return kForms;
+  static const SmiForms known{.box = {.tool = "kunlunxin-xpu-smi",
+                                      .index_labels = {"XPU", "DevID"},
+                                      .no_power_reason = "no_power_column_in_this_layout"},
+                              .csv = {.tool = "kunlunxin-xpu-smi",
+                                      .index_labels = {"index", "devid"},
+                                      .query_options = {"--query-xpu="}},
+                              .is_device =
+                                  [](std::string_view line, std::size_t indent) {
+                                    if (indent != 0) return std::optional<DeviceHeading>{};
+                                    auto heading = device_heading(line, "XPU");
+                                    return heading ? heading : device_heading(line, "GPU");
+                                  },
+                              .expected = "its table with Pwr:Usage/Cap or its DEVICES table"};
+  return known;
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ Result<ToolReadings> parse_json(std::string_view text) {
 }  // namespace
 
 Result<ToolReadings> parse_mthreads_gmi(std::string_view command, std::string_view text) {
-  static const SmiForms kForms{
+  static const SmiForms known{
       .box = {.tool = kTool, .index_labels = {"ID"}, .no_power_reason = "default_table_has_no_power_column"},
       .csv = {.tool = kTool, .index_labels = {"index"}},
       .is_device =
@@ -80,8 +80,8 @@ Result<ToolReadings> parse_mthreads_gmi(std::string_view command, std::string_vi
       .expected = "its table, the text of -q or JSON with Power Readings"};
   if (has_json(text)) return parse_json(text);
   const auto table = closed(text);
-  if (has_box_header(kForms.box, table)) return parse_box_table(kForms.box, table);
-  return parse_smi_like(kForms, command, text);
+  if (has_box_header(known.box, table)) return parse_box_table(known.box, table);
+  return parse_smi_like(known, command, text);
 }
 
 }  // namespace tidewatt::metering::tools

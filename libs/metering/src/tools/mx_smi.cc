@@ -6,10 +6,10 @@
 namespace tidewatt::metering::tools {
 
 Result<ToolReadings> parse_mx_smi(std::string_view command, std::string_view text) {
-  static const SmiForms kForms{.box = {.tool = "mx-smi", .index_labels = {"GPU"}},
-                               .csv = {.tool = "mx-smi", .index_labels = {"gpu", "index"}},
-                               .expected = "its table with Power or Pwr:Usage/Cap"};
-  return parse_smi_like(kForms, command, text);
+  static const SmiForms known{.box = {.tool = "mx-smi", .index_labels = {"GPU"}},
+                              .csv = {.tool = "mx-smi", .index_labels = {"gpu", "index"}},
+                              .expected = "its table with Power or Pwr:Usage/Cap"};
+  return parse_smi_like(known, command, text);
 }
 
 }  // namespace tidewatt::metering::tools

@@ -134,9 +134,9 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
 }  // namespace
 
 Result<ToolReadings> parse_npu_smi(std::string_view command, std::string_view text) {
-  static const BoxTable kTable{.tool = kTool, .index_labels = {"NPU"}, .part_label = "Chip"};
-  if (has_box_header(kTable, text)) {
-    auto readings = parse_box_table(kTable, text);
+  static const BoxTable table{.tool = kTool, .index_labels = {"NPU"}, .part_label = "Chip"};
+  if (has_box_header(table, text)) {
+    auto readings = parse_box_table(table, text);
     if (readings) mark_dies(*readings);
     return readings;
   }

@@ -6,8 +6,8 @@
 namespace tidewatt::metering::tools {
 
 Result<ToolReadings> parse_nvidia_table(std::string_view text) {
-  static const BoxTable kTable{.tool = "nvidia-smi", .index_labels = {"GPU"}};
-  return parse_box_table(kTable, text);
+  static const BoxTable table{.tool = "nvidia-smi", .index_labels = {"GPU"}};
+  return parse_box_table(table, text);
 }
 
 }  // namespace tidewatt::metering::tools

@@ -1,7 +1,8 @@
 // AMD rocm-smi and Hygon hy-smi (DTK's rocm-smi). Covered: the concise table with AvgPwr (older, and all of
-// Hygon's: with and without Fan, DCU or HCU; complete) or Power over (Avg) / (Socket) (ROCm 6, complete; the
-// two-line rows of 6.0 adapted), `-a --json` and `--showpower --json` (complete), --showpower as text and CSV
-// (adapted). "Max Graphics Package Power (W)" is the cap. Second dies and partitions print N/A: unknown.
+// Hygon's: with and without Fan, DCU or HCU; complete for Hygon) or Power over (Avg) / (Socket) (ROCm 6,
+// complete; the two-line rows of 6.0 without sample), `-a --json` and `--showpower --json` (complete),
+// --showpower as text and CSV (no sample). "Max Graphics Package Power (W)" is the cap. Second dies and
+// partitions print N/A: unknown.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -87,7 +87,7 @@ std::optional<DeviceHeading> device_heading(std::string_view line, std::string_v
   // "GPU 0 Utilization: 3 %" is a field, not a heading.
   const auto behind = end == std::string_view::npos ? std::string_view{} : trim(rest.substr(end + 1));
   if (!behind.empty() && !is_address(behind)) return std::nullopt;
-  if (const auto number = parse_int64(name); number && *number >= 0) return DeviceHeading{*number};
+  if (const auto number = parse_int64(name); number && *number >= 0) return DeviceHeading{number};
   if (is_address(name)) return DeviceHeading{};
   return std::nullopt;
 }

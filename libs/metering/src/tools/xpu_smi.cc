@@ -1,6 +1,6 @@
 // Intel xpu-smi / xpumcli. Covered: `stats` with one value or "avg: , min: , max: , current: " per tile (1.x,
 // complete), `dump` CSV (1.x, complete), `config`, which prints limits only (1.x, complete), the default
-// table of 2.x (complete), `stats -j` (adapted from the tool's published source). Text of Kunlunxin's tool of
+// table of 2.x (complete), `stats -j` (no sample). Text of Kunlunxin's tool of
 // the same name goes to that parser.
 #include "tools/xpu_smi.h"
 
@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view kTool = "xpu-smi";
 
 const SmiForms& forms() {
-  static const SmiForms kForms{
+  static const SmiForms known{
       .box = {.tool = kTool, .index_labels = {"GPU"}},
       .csv = {.tool = kTool, .index_labels = {"DeviceId", "Device ID"}, .part_label = "TileId"},
       .expected = "the table of stats, dump CSV or the table of xpu-smi 2"};
-  return kForms;
+  return known;
 }
 
 bool is_config(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tidewatt/agent/workloads.h"
 #include "tidewatt/config/settings.h"
 
 namespace tidewatt::agent {
@@ -45,6 +46,8 @@ struct AgentConfig {
   std::vector<SourceSpec> sources;
   Milliseconds source_deadline{5'000};
   std::string sysfs = "/sys";
+  AttributionSettings attribution;
+  std::string host_root;  ///< empty = the agent sees the host's own /proc and /sys
   double speed = 1;
   std::string spool_folder;
   std::uint64_t spool_bytes = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ struct SourceParts {
   std::shared_ptr<FileSystem> files;
   std::shared_ptr<const Clock> clock;
   std::shared_ptr<ProcessRunner> processes;
-  std::string node_id;            ///< seeds what a simulated node does
-  double speed = 1;               ///< of a replay
-  Milliseconds beat{20'000};      ///< slow meters are polled at least once in it
+  std::string node_id;                           ///< seeds what a simulated node does
+  double speed = 1;                              ///< of a replay
+  std::optional<Milliseconds> process_period{};  ///< how often devices' processes are listed; nullopt = never
+  Milliseconds beat{20'000};                     ///< slow meters are polled at least once in it
   std::string state_folder = {};  ///< for what a source must keep in a file; private to the agent
 };
 

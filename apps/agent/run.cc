@@ -51,7 +51,10 @@ int give_up(const Error& error) {
 
 /// The outside, shared because a source that hangs may outlive everything else.
 struct Outside {
-  explicit Outside(const AgentConfig& config) : host(agent::host_files(files, config.host_root)) {}
+  explicit Outside(const AgentConfig& config)
+      : host(agent::host_files(
+            std::shared_ptr<FileSystem>{os::with_sysfs(os::make_file_system(), config.sysfs)},
+            config.host_root)) {}
 
   std::shared_ptr<FileSystem> files{os::make_file_system()};
   std::shared_ptr<FileSystem> host;  ///< where /proc and /sys are the host's
@@ -88,6 +91,8 @@ Result<Runners> start_sources(const AgentConfig& config, const std::string& node
                            .processes = outside.processes,
                            .node_id = node_id,
                            .speed = config.speed};
+  parts.beat = config.beat;
+  parts.state_folder = config.spool_folder;
   // A list may be as old as half a beat.
   if (config.attribution.holders) parts.process_period = std::min(config.beat / 2, kProcessPeriod);
   TW_TRY(auto sources, agent::build_sources(config.sources, parts));

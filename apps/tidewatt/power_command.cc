@@ -53,8 +53,8 @@ int parse(const ParseOptions& options) {
   return kOk;
 }
 
-int detect(bool json) {
-  const auto files = os::make_file_system();
+int detect(bool json, const std::string& sysfs) {
+  const auto files = os::with_sysfs(os::make_file_system(), sysfs);
   const auto processes = os::make_process_runner();
   const os::SystemClock clock;
   const auto found = sensors::detect(*files, *processes, clock);
@@ -125,8 +125,11 @@ void add_power_command(CLI::App& app, int& exit_code) {
       group->add_subcommand("detect", "Which power sources this machine has, and why not the others");
   const auto json = std::make_shared<bool>(false);
   detect_command->add_flag("--json", *json, "Print JSON");
+  const auto sysfs = std::make_shared<std::string>("/sys");
+  detect_command->add_option("--sysfs", *sysfs, "Where the node's sysfs is, such as /host/sys in a container")
+      ->capture_default_str();
   detect_command->footer("Example: sudo tidewatt power detect");
-  detect_command->callback([json, &exit_code] { exit_code = detect(*json); });
+  detect_command->callback([json, sysfs, &exit_code] { exit_code = detect(*json, *sysfs); });
 
   auto* coverage_command =
       group->add_subcommand("coverage", "Which outputs of which tools are understood, and on what evidence");

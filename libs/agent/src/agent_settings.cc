@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "node_meter_spec.h"
 #include "tidewatt/config/suggest.h"
 #include "tidewatt/units/text.h"
 
@@ -15,8 +16,8 @@ namespace {
 using config::Kind;
 
 const std::vector<std::string>& source_kinds() {
-  static const std::vector<std::string> kKinds{"auto",  "nvml", "nvidia-smi", "rapl",
-                                               "hwmon", "sim",  "replay"};
+  static const std::vector<std::string> kKinds{"auto", "nvml",    "nvidia-smi", "rapl", "hwmon",
+                                               "ipmi", "redfish", "snmp",       "sim",  "replay"};
   return kKinds;
 }
 
@@ -61,8 +62,13 @@ const config::SettingsTable& agent_settings() {
       {.path = "sources",
        .kind = Kind::list,
        .fallback = "auto",
-       .help = "What is read: auto, nvml, nvidia-smi, rapl, hwmon, sim:gpus=8, replay:FILE.",
+       .help = "What is read: auto, nvml, nvidia-smi, rapl, hwmon, ipmi, redfish:URL;credentials=FILE, "
+               "snmp:HOST;model=apc;community=FILE, sim:gpus=8, replay:FILE.",
        .metavar = "LIST"},
+      {.path = "sysfs",
+       .fallback = "/sys",
+       .help = "Where the node's sysfs is: in a container the place where the host's is mounted.",
+       .metavar = "FOLDER"},
       {.path = "source_deadline",
        .kind = Kind::duration,
        .fallback = "5s",
@@ -164,6 +170,7 @@ Result<SourceSpec> parse_source(std::string_view text) {
     spec.file = rest;
     return spec;
   }
+  if (is_node_meter(spec.kind)) return parse_node_meter(spec.kind, rest);
   if (spec.kind != "sim" && colon != std::string_view::npos) {
     return fail(ErrorCode::invalid_input,
                 fmt::format("source {} takes no options, not \"{}\"", spec.kind, rest));
@@ -211,6 +218,8 @@ void read_sources(config::Settings& settings, AgentConfig& out) {
       settings.add_problem("sources", spec.error().message);
     }
   }
+  for (auto& problem : check_node_meters(out.sources, out.beat, out.source_deadline))
+    settings.add_problem("sources", std::move(problem));
   if (settings.list("sources").empty()) settings.add_problem("sources", "is empty; give at least auto");
 }
 
@@ -292,6 +301,10 @@ AgentConfig config_from(config::Settings& settings) {
   out.interval = settings.duration("interval");
   out.beat = settings.duration("beat");
   out.source_deadline = settings.duration("source_deadline");
+  out.sysfs = settings.text("sysfs");
+  if (!out.sysfs.starts_with('/'))
+    settings.add_problem("sysfs",
+                         fmt::format("\"{}\" is no absolute path; write /sys or /host/sys", out.sysfs));
   out.speed = settings.number("speed");
   out.spool_folder = settings.text("spool.dir");
   while (out.spool_folder.size() > 1 && out.spool_folder.ends_with('/')) out.spool_folder.pop_back();

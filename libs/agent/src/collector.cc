@@ -1,5 +1,9 @@
 #include "tidewatt/agent/collector.h"
 
+#include <algorithm>
+
+#include "tidewatt/metering/node_total.h"
+
 namespace tidewatt::agent {
 namespace {
 
@@ -53,7 +57,9 @@ void Collector::fail(const std::string& source, SteadyTime now, const std::strin
 
 std::vector<DeviceSample> Collector::finish(SteadyTime now) {
   const std::lock_guard lock(mutex_);
-  return interval_.finish(now);
+  auto samples = interval_.finish(now);
+  metering::keep_one_platform_meter(samples);
+  return samples;
 }
 
 std::vector<DeviceNow> Collector::latest(SteadyTime now) const {
@@ -61,7 +67,9 @@ std::vector<DeviceNow> Collector::latest(SteadyTime now) const {
   std::vector<DeviceNow> out;
   for (const auto& [key, reading] : latest_) {
     out.push_back({reading});
-    if (now - reading.at > options_.max_hold) forget_values(out.back().reading);
+    // A reading that began anew reaches back over nothing, but is no older for it.
+    const auto hold = std::max(reading.hold.value_or(options_.max_hold), options_.max_hold);
+    if (now - reading.at > hold) forget_values(out.back().reading);
   }
   return out;
 }

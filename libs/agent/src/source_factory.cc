@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "node_meter_spec.h"
 #include "tidewatt/metering/replay_log.h"
 #include "tidewatt/sensors/replay.h"
 #include "tidewatt/sensors/sources.h"
@@ -129,6 +130,9 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   const auto add = [&](std::unique_ptr<sensors::Source> source) {
     out.push_back(std::make_unique<Owning>(std::move(source), parts));
   };
+  int pdus = 0;
+  SourceSpec ipmi;
+  ipmi.kind = "ipmi";
   for (const auto& spec : specs) {
     const bool all = spec.kind == "auto";
     if (all) {
@@ -141,6 +145,9 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
     }
     if (all || spec.kind == "rapl") add(sensors::make_rapl(*parts.files, *parts.clock));
     if (all || spec.kind == "hwmon") add(sensors::make_hwmon(*parts.files, *parts.clock));
+    if (all) add(make_node_meter(ipmi, parts, 0));
+    if (is_node_meter(spec.kind)) add(make_node_meter(spec, parts, pdus));
+    if (spec.kind == "snmp") ++pdus;
     if (spec.kind == "sim") add(sim(spec, parts));
     if (spec.kind == "replay") {
       TW_TRY(auto source, replay(spec, parts));

@@ -66,6 +66,19 @@ TEST(AgentSettings, AllProblemsAreToldAtOnce) {
                                            HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 
+TEST(AgentSettings, AMeterFitsTheBeatAndStandsOnce) {
+  const auto told = [](const char* sources) {
+    return load({"--server", "http://s", "--beat", "5s", "--sources", sources}).problems;
+  };
+  EXPECT_THAT(told("auto,redfish:https://bmc;interval=5s"), IsEmpty());
+  EXPECT_THAT(told("ipmi:interval=20s"), ElementsAre(HasSubstr("longer than the beat of 5000 ms")));
+  EXPECT_THAT(told("ipmi:deadline=30s"), ElementsAre(HasSubstr("longer than source_deadline of 5000 ms")));
+  EXPECT_THAT(told("auto,ipmi"), ElementsAre(HasSubstr("ipmi stands 2 times")));
+  EXPECT_THAT(told("redfish:https://a,redfish:https://b"), ElementsAre(HasSubstr("redfish stands 2 times")));
+  EXPECT_THAT(load({"--server", "http://s", "--sysfs", "host/sys"}).problems,
+              ElementsAre(HasSubstr("is no absolute path")));
+}
+
 TEST(ParseSource, KnowsTheKindsAndTheirOptions) {
   EXPECT_EQ(parse_source("rapl")->kind, "rapl");
   const auto sim = parse_source("sim:gpus=8:seed=3");
@@ -82,6 +95,45 @@ TEST(ParseSource, SaysWhatIsWrong) {
   EXPECT_THAT(parse_source("rapl:x").error().message, HasSubstr("takes no options"));
   EXPECT_THAT(parse_source("sim:gpus=many").error().message, HasSubstr("\"gpus=many\""));
   EXPECT_THAT(parse_source("sim:gpu=8").error().message, HasSubstr("known: gpus"));
+}
+
+TEST(ParseSource, MetersOfTheNodeHaveATargetAndOptions) {
+  EXPECT_EQ(*parse_source("ipmi:interval=5s;tool=/opt/ipmitool")->option("interval"), "5s");
+  EXPECT_EQ(parse_source("ipmi")->kind, "ipmi");
+  const auto redfish =
+      parse_source("redfish:https://bmc:8443/redfish/v1/Chassis/1/Power;credentials=/etc/bmc;insecure=true");
+  ASSERT_TRUE(redfish) << redfish.error().message;
+  EXPECT_EQ(redfish->target, "https://bmc:8443/redfish/v1/Chassis/1/Power");
+  EXPECT_EQ(*redfish->option("credentials"), "/etc/bmc");
+  const auto snmp = parse_source(
+      "snmp:udp6:[::1]:161;oid=.1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.3;oid=1.3.6.1.5;community=/etc/c");
+  ASSERT_TRUE(snmp) << snmp.error().message;
+  EXPECT_EQ(snmp->target, "udp6:[::1]:161");
+}
+
+TEST(ParseSource, AMeterThatCantWorkSaysWhatToWrite) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"redfish", "redfish:https://bmc.example;credentials="},
+      {"redfish:bmc", "needs a URL"},
+      {"redfish:http://bmc;credentials=/etc/bmc", "write https://"},
+      {"redfish:https://root:pw@bmc", "no account in the URL"},
+      {"redfish:https://bmc;credentials=bmc", "is no absolute path"},
+      {"redfish:https://bmc;insecure=yes", "neither true nor false"},
+      {"redfish:https://bmc;user=root", "known: interval=..., deadline=..., credentials="},
+      {"ipmi:interval=10", "such as 10s"},
+      {"ipmi:interval=1h", "such as 10s"},
+      {"ipmi:interval=5s;interval=6s", "stands twice"},
+      {"snmp:pdu", "either model= "},
+      {"snmp:pdu;model=apc", "either community=FILE or conf=FOLDER"},
+      {"snmp:pdu;model=apx;community=/etc/c", "known: apc"},
+      {"snmp:pdu;oid=sysDescr.0;community=/etc/c", "is no whole OID"},
+      {"snmp:-v;model=apc;community=/etc/c", "needs a host"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const auto source = parse_source(text);
+    ASSERT_FALSE(source) << text;
+    EXPECT_THAT(source.error().message, HasSubstr(expected)) << text;
+  }
 }
 
 TEST(ParseListen, TakesHostPortAndOff) {

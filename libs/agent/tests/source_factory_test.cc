@@ -84,7 +84,7 @@ TEST(BuildSources, AutoReadsWhatANodeMayHave) {
   ASSERT_TRUE(sources);
   std::vector<std::string> names;
   for (const auto& source : *sources) names.push_back(source->name());
-  EXPECT_THAT(names, ElementsAre("nvidia", "rapl", "hwmon"));
+  EXPECT_THAT(names, ElementsAre("nvidia", "rapl", "hwmon", "ipmi"));
 }
 
 TEST(BuildSources, SimTakesItsNumberOfCards) {

@@ -86,7 +86,7 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
     notes.push_back(note("spread", "part of it bridges more than an hour and is spread evenly over the hours",
                          Json{{"spread_uj", sum.spread.to_string()}}));
   for (const auto& domain : totals.domains)
-    if (!domain.in_total && domain.domain == kDomainPlatform)
+    if (!domain.in_total && (domain.domain == kDomainPlatform || domain.domain == metering::kDomainPdu))
       notes.push_back(note("platform_not_added",
                            "the whole-machine meter contains the components and is not added to them",
                            Json{{"energy_uj", domain.measures.energy.to_string()}}));
@@ -97,10 +97,6 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
 }
 
 }  // namespace
-
-bool is_component(std::string_view domain) {
-  return domain == kDomainGpu || domain == kDomainCpuPackage || domain == kDomainDram;
-}
 
 std::optional<WideMicrojoules> Totals::energy() const {
   return sum ? std::optional{sum->energy} : std::nullopt;
@@ -114,13 +110,13 @@ bool Totals::in_total(std::string_view domain) const {
 }
 
 Totals totals_of(std::span<const ledger::Account> accounts) {
-  const bool components = std::any_of(accounts.begin(), accounts.end(), [](const ledger::Account& account) {
-    return is_component(account.key.domain);
-  });
+  std::vector<std::string> listed;
+  for (const auto& account : accounts) listed.push_back(account.key.domain);
+  const auto rule = metering::node_total(listed, metering::Wanted::attributable);
   Totals totals;
   for (const auto& account : accounts) {
     const std::string& domain = account.key.domain;
-    const bool in_total = components ? is_component(domain) : domain == kDomainPlatform;
+    const bool in_total = std::find(rule.parts.begin(), rule.parts.end(), domain) != rule.parts.end();
     domain_of(totals.domains, domain, in_total).measures += account.totals;
     if (in_total) totals.rows += account.rows;
     if (in_total)

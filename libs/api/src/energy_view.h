@@ -11,6 +11,7 @@
 
 #include "core.h"
 #include "tidewatt/ledger/account.h"
+#include "tidewatt/metering/node_total.h"
 
 namespace tidewatt::api {
 
@@ -35,12 +36,11 @@ struct Totals {
   [[nodiscard]] bool in_total(std::string_view domain) const;
 };
 
-/// gpu, cpu_package and dram are parts of a node; their sum is its energy.
-bool is_component(std::string_view domain);
+using metering::is_component;
 
-/// Accounts of one subject (several parts of one domain are added). The whole-machine meter contains the
-/// components: it is the total only where no component has a row. Other domains (psys, board, ...) are
-/// listed, never added.
+/// Accounts of one subject (several parts of one domain are added). What makes the total is
+/// metering::node_total's rule: the components, else the whole-machine meter, which contains them. Other
+/// domains (psys, board, ...) are listed, never added.
 Totals totals_of(std::span<const ledger::Account> accounts);
 /// Adds another subject's totals: energies and seconds alike (node-seconds).
 void add(Totals& sum, const Totals& other);

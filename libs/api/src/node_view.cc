@@ -18,27 +18,19 @@ PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silen
     if (!fresh || device.quality == Quality::estimated) return std::nullopt;
     return device.power;
   };
-  int platforms = 0;
-  int platforms_known = 0;
+  std::vector<std::string> listed;
+  for (const auto& device : node.devices) listed.push_back(device.domain);
+  const auto rule = metering::node_total(listed, metering::Wanted::attributable);
+  result.by_platform = rule.known && rule.layer != metering::Layer::components;
   for (const auto& device : node.devices) {
     const auto power = known_power(device);
-    if (device.domain == kDomainPlatform) {
-      ++platforms;
-      if (!power) continue;
-      ++platforms_known;
+    if (device.domain == kDomainPlatform && power)
       result.platform = result.platform.value_or(Watts{0}) + *power;
-    } else if (is_component(device.domain)) {
-      ++result.total;
-      if (!power) continue;
-      ++result.known;
-      result.power = result.power.value_or(Watts{0}) + *power;
-    }
-  }
-  if (result.total == 0 && platforms > 0) {
-    result.by_platform = true;
-    result.power = result.platform;
-    result.total = platforms;
-    result.known = platforms_known;
+    if (std::find(rule.parts.begin(), rule.parts.end(), device.domain) == rule.parts.end()) continue;
+    ++result.total;
+    if (!power) continue;
+    ++result.known;
+    result.power = result.power.value_or(Watts{0}) + *power;
   }
   return result;
 }

@@ -48,7 +48,8 @@ void IntervalAccumulator::add(const Reading& reading) {
     return;
   }
   const Milliseconds held =
-      is_new ? Milliseconds{0} : std::min(reading.at - track.last.at, options_.max_hold);
+      is_new ? Milliseconds{0}
+             : std::min(reading.at - track.last.at, reading.hold.value_or(options_.max_hold));
   const auto power = reading.power ? quantise(*reading.power) : std::nullopt;
   track.last = reading;
   track.seen_at = reading.at;

@@ -8,6 +8,8 @@
 #include <map>
 
 #include "pci.h"
+#include "tidewatt/metering/node_total.h"
+#include "tidewatt/sensors/node_meters.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
 
@@ -82,14 +84,24 @@ Detection detect_nvml(const FileSystem& files) {
   return out;
 }
 
-bool has(const std::vector<Detection>& detections, std::string_view source, std::string_view domain) {
+// Domains with a reading, and the source each comes from.
+std::map<std::string, std::string> domains_of(const std::vector<Detection>& detections) {
+  std::map<std::string, std::string> domains;
   for (const auto& detection : detections) {
-    if (detection.source != source || !detection.usable) continue;
-    if (domain.empty()) return true;
+    if (!detection.usable) continue;
+    if (detection.source == "nvml") domains.try_emplace(std::string{kDomainGpu}, detection.source);
     for (const auto& device : detection.devices)
-      if (device.starts_with(domain) && device.find(": unknown: ") == std::string::npos) return true;
+      if (device.find(": unknown: ") == std::string::npos)
+        domains.try_emplace(device.substr(0, device.find(' ')), detection.source);
   }
-  return false;
+  return domains;
+}
+
+// Why a domain that can be read is in no total.
+std::string_view why_beside(std::string_view domain) {
+  if (domain == metering::kDomainPsys) return "contains the packages";
+  if (domain == metering::kDomainPdu || domain == kDomainPlatform) return "contains everything";
+  return "may mirror other sources";
 }
 
 }  // namespace
@@ -100,28 +112,31 @@ std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes,
   found.push_back(from_readings("nvidia-smi", make_nvidia_smi(files, processes, clock)->read()));
   found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
+  found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));
   return found;
 }
 
 std::string total_in_words(const std::vector<Detection>& detections) {
+  const auto sources = domains_of(detections);
+  std::vector<std::string> domains;
+  for (const auto& [domain, source] : sources) domains.push_back(domain);
+  const auto total = metering::node_total(domains, metering::Wanted::attributable);
+  const auto named = [&](const std::string& domain) {
+    return fmt::format("{} ({})", domain, sources.at(domain));
+  };
   std::vector<std::string> parts;
-  if (has(detections, "nvml", ""))
-    parts.emplace_back("gpu (nvml)");
-  else if (has(detections, "nvidia-smi", "gpu"))
-    parts.emplace_back("gpu (nvidia-smi)");
-  if (has(detections, "rapl", "cpu_package")) parts.emplace_back("cpu_package (rapl)");
-  if (has(detections, "rapl", "dram")) parts.emplace_back("dram (rapl), which no package contains");
+  for (const auto& part : total.parts)
+    parts.push_back(named(part) +
+                    (part == kDomainDram && total.parts.size() > 1 ? ", which no package contains" : ""));
   std::vector<std::string> beside;
-  if (has(detections, "rapl", "psys")) beside.emplace_back("psys (rapl) contains the packages");
-  if (has(detections, "hwmon", "platform")) beside.emplace_back("platform (hwmon) contains everything");
-  if (has(detections, "hwmon", "board"))
-    beside.emplace_back("board sensors (hwmon) may mirror other sources");
-  const bool has_platform = has(detections, "hwmon", "platform");
-  auto out =
-      parts.empty()
-          ? (has_platform ? std::string{"The node's total is its platform meter: no component can be read."}
-                          : std::string{"The node's total is unknown: no component can be read."})
-          : fmt::format("The node's total is {}.", fmt::join(parts, " + "));
+  for (const auto& domain : domains)
+    if (std::find(total.parts.begin(), total.parts.end(), domain) == total.parts.end())
+      beside.push_back(fmt::format("{} {}", named(domain), why_beside(domain)));
+  std::string out = "The node's total is unknown: no component can be read.";
+  if (total.known && total.layer == metering::Layer::components)
+    out = fmt::format("The node's total is {}.", fmt::join(parts, " + "));
+  else if (total.known)
+    out = fmt::format("The node's total is its whole-machine meter, {}: no component can be read.", parts[0]);
   if (!beside.empty()) out += fmt::format(" Shown beside it, never added: {}.", fmt::join(beside, "; "));
   return out;
 }

@@ -20,6 +20,8 @@ struct Channel {
   std::string domain;
   int index = 0;
   std::string model;
+  std::string fallback;  ///< the average beside an instantaneous file; empty = none
+  std::optional<Watts> limit;
 };
 
 // "power12_input" -> "power12".
@@ -74,7 +76,8 @@ class Hwmon final : public Source {
         channels_.push_back({path, fmt::format("{}/{}", path, entry),
                              is_platform ? std::string{kDomainPlatform} : "board",
                              is_platform ? platforms++ : boards++,
-                             label.empty() ? chip_name : fmt::format("{} {}", chip_name, label)});
+                             label.empty() ? chip_name : fmt::format("{} {}", chip_name, label),
+                             average_beside(path, entry, *channel), limit_of(path, *channel)});
       }
     }
     if (channels_.empty())
@@ -82,11 +85,24 @@ class Hwmon final : public Source {
     return {};
   }
 
+  [[nodiscard]] std::string average_beside(const std::string& path, const std::string& entry,
+                                           const std::string& channel) const {
+    auto average = fmt::format("{}/{}_average", path, channel);
+    return entry.ends_with("_input") && files_.exists(average) ? average : std::string{};
+  }
+
+  [[nodiscard]] std::optional<Watts> limit_of(const std::string& path, const std::string& channel) const {
+    const auto microwatts = parse_uint64(text(fmt::format("{}/{}_cap", path, channel)));
+    if (!microwatts) return std::nullopt;
+    return metering::judge_limit(Watts{static_cast<double>(*microwatts) * kWattsPerMicrowatt});
+  }
+
   [[nodiscard]] Reading read_channel(const Channel& channel) const {
     Reading reading;
     reading.domain = channel.domain;
     reading.index = channel.index;
     reading.model = channel.model;
+    reading.power_limit = channel.limit;
     reading.source = name();
     // Reading a sensor of a sleeping device would wake it.
     if (text(channel.chip_path + "/device/power/runtime_status") == "suspended") {
@@ -94,7 +110,8 @@ class Hwmon final : public Source {
       reading.reason = "suspended";
       return reading;
     }
-    const auto content = files_.read_text(channel.file, kSmall);
+    auto content = files_.read_text(channel.file, kSmall);
+    if (!content && !channel.fallback.empty()) content = files_.read_text(channel.fallback, kSmall);
     reading.at = clock_.mono_now();
     if (!content) {
       reading.reason = content.error().message;

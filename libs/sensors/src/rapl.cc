@@ -17,6 +17,13 @@ constexpr Milliseconds kRediscover{60'000};
 // A constraint of 4 kW and more is the kernel's way to say "no limit".
 constexpr double kUnlimitedWatts = 4000;
 constexpr double kPlausibleFactor = 3;
+// A cap may be set far below what the zone can draw, or not be enforced at all.
+constexpr Watts kLeastBound{1000};
+constexpr int kConstraints = 3;
+// Counters below a joule may be equal by chance, above it never.
+constexpr std::uint64_t kComparable = 1'000'000;
+// Two reads of one counter are some microseconds apart; two counters drift apart for ever.
+constexpr std::uint64_t kMirrorSlack = 10'000'000;
 constexpr double kMicro = 1e6;
 constexpr int kDiesPerPackage = 16;
 
@@ -56,16 +63,22 @@ class Rapl final : public Source {
     if (zones_.empty() || now - discovered_at_ >= kRediscover) TW_TRY_STATUS(discover(now));
     std::vector<Reading> readings;
     readings.reserve(zones_.size());
-    for (auto& [path, zone] : zones_)
-      if (auto reading = read_zone(path, zone)) readings.push_back(std::move(*reading));
+    for (auto& [path, zone] : zones_) {
+      auto reading = read_zone(path, zone);
+      zone.mirror = mirrors_another(path, zone);
+      if (reading && !zone.mirror) readings.push_back(std::move(*reading));
+    }
     return readings;
   }
 
  private:
   struct Zone {
+    std::string name;
     Place place;
     metering::CounterAccumulator counter;
     std::optional<Watts> limit;
+    std::optional<std::uint64_t> raw;  ///< of this look
+    bool mirror = false;               ///< shows another zone's counter: counted once
   };
 
   [[nodiscard]] std::optional<std::string> text(const std::string& path) const {
@@ -98,10 +111,14 @@ class Rapl final : public Source {
       return fail(ErrorCode::not_found, fmt::format("no RAPL: {}", entries.error().message),
                   "virtual machines and most arm64 servers have none; CPU energy is unknown there");
     std::map<std::string, std::string> names;
-    for (const auto& entry : *entries)
-      if (entry.find("rapl") != std::string::npos && entry.find(':') != std::string::npos)
-        if (auto zone_name = text(fmt::format("{}/{}/name", kRoot, entry)))
-          names.emplace(entry, std::move(*zone_name));
+    for (const auto& entry : *entries) {
+      if (entry.find("rapl") == std::string::npos || entry.find(':') == std::string::npos) continue;
+      const auto known = zones_.find(fmt::format("{}/{}", kRoot, entry));
+      if (auto zone_name = text(fmt::format("{}/{}/name", kRoot, entry)))
+        names.emplace(entry, std::move(*zone_name));
+      else if (known != zones_.end())
+        names.emplace(entry, known->second.name);  // a hiccup isn't a new zone
+    }
     std::map<std::string, Zone> found;
     std::map<std::pair<std::string, int>, std::string> taken;
     int psys_count = 0;
@@ -117,7 +134,7 @@ class Rapl final : public Source {
         if (auto old = zones_.extract(path))
           found.insert(std::move(old));
         else
-          found.emplace(path, make_zone(path, *place));
+          found.emplace(path, make_zone(path, zone_name, *place));
       }
     zones_ = std::move(found);
     discovered_at_ = now;
@@ -127,16 +144,36 @@ class Rapl final : public Source {
     return {};
   }
 
-  [[nodiscard]] Zone make_zone(const std::string& path, const Place& place) const {
-    const auto watts = [&](const char* file) -> std::optional<Watts> {
-      const auto microwatts = number(fmt::format("{}/{}", path, file));
+  [[nodiscard]] Zone make_zone(const std::string& path, const std::string& zone_name,
+                               const Place& place) const {
+    const auto watts = [&](int constraint, const char* what) -> std::optional<Watts> {
+      const auto microwatts = number(fmt::format("{}/constraint_{}_{}_uw", path, constraint, what));
       const double value = microwatts ? static_cast<double>(*microwatts) / kMicro : 0;
       return value > 0 && value < kUnlimitedWatts ? std::optional{Watts{value}} : std::nullopt;
     };
-    const auto rated = watts("constraint_0_max_power_uw");
-    const Watts most = rated ? kPlausibleFactor * *rated : Watts{kUnlimitedWatts};
-    return {place, metering::CounterAccumulator{number(path + "/max_energy_range_uj"), most},
-            watts("constraint_0_power_limit_uw")};
+    std::optional<Watts> largest;
+    for (int i = 0; i < kConstraints; ++i)
+      for (const char* what : {"power_limit", "max_power"})
+        if (const auto bound = watts(i, what)) largest = largest ? std::max(*largest, *bound) : *bound;
+    const Watts most = largest ? std::max(kPlausibleFactor * *largest, kLeastBound) : Watts{kUnlimitedWatts};
+    auto range = number(path + "/max_energy_range_uj");
+    if (range == std::uint64_t{0}) range.reset();
+    Zone zone{zone_name, place, metering::CounterAccumulator{range, most}, watts(0, "power_limit"),
+              {},        false};
+    if (!zone.limit) zone.limit = watts(0, "max_power");
+    return zone;
+  }
+
+  // Some boards show one counter under two dies or sockets. What comes first counts.
+  [[nodiscard]] bool mirrors_another(const std::string& path, const Zone& zone) const {
+    if (!zone.raw) return zone.mirror;
+    for (const auto& [other_path, other] : zones_) {
+      if (other_path == path) return false;
+      if (other.place.domain != zone.place.domain || other.mirror || !other.raw) continue;
+      const auto apart = *other.raw > *zone.raw ? *other.raw - *zone.raw : *zone.raw - *other.raw;
+      if (zone.mirror ? apart <= kMirrorSlack : apart == 0 && *zone.raw > kComparable) return true;
+    }
+    return false;
   }
 
   // nullopt: the counter hasn't moved since the last look, there is nothing new to say.
@@ -149,9 +186,14 @@ class Rapl final : public Source {
     const auto content = files_.read_text(path + "/energy_uj", 4096);
     reading.at = clock_.mono_now();
     const auto raw = content ? parse_uint64(trim(*content)) : std::nullopt;
+    zone.raw = raw;
     if (!raw) {
       zone.counter.note_failure();
-      reading.reason = content ? fmt::format("{}/energy_uj: not a number", path) : explain(content.error());
+      // A zone that went away may come back elsewhere.
+      if (!content && content.error().code == ErrorCode::not_found) discovered_at_ = reading.at - kRediscover;
+      reading.reason = content ? fmt::format("{}/energy_uj: {}", path,
+                                             trim(*content).empty() ? "is empty" : "not a number")
+                               : explain(content.error());
       return reading;
     }
     const auto step = zone.counter.update(*raw, reading.at);

@@ -28,7 +28,7 @@ class Detect : public ::testing::Test {
 
 TEST_F(Detect, ABareMachineSaysForEachSourceWhyNot) {
   const auto all = found();
-  ASSERT_EQ(all.size(), 4U);
+  ASSERT_EQ(all.size(), 5U);
   for (const auto& d : all) {
     EXPECT_FALSE(d.usable) << d.source;
     EXPECT_FALSE(d.summary.empty()) << d.source;
@@ -48,7 +48,7 @@ TEST_F(Detect, PsysAndPlatformAreNeverAddedToThePackages) {
   EXPECT_EQ(total_in_words(all),
             "The node's total is cpu_package (rapl) + dram (rapl), which no package contains. Shown beside "
             "it, never added: "
-            "psys (rapl) contains the packages; platform (hwmon) contains everything.");
+            "platform (hwmon) contains everything; psys (rapl) contains the packages.");
 }
 
 TEST_F(Detect, AnUnreadableZoneIsSeenButNotUsable) {
@@ -72,6 +72,17 @@ TEST_F(Detect, TheLibraryMakesTheTotalWhereItIsUsable) {
   files.files["/usr/lib64/libnvidia-ml.so.1"] = "";
   files.files["/proc/driver/nvidia/version"] = "NVRM version: 580\nGCC\n";
   EXPECT_EQ(total_in_words(found()), "The node's total is gpu (nvml).");
+}
+
+TEST_F(Detect, WithoutComponentsTheBmcsMeterIsTheTotal) {
+  files.files["/dev/ipmi0"] = "";
+  processes.answers.insert_or_assign(
+      "ipmitool",
+      ProcessOutput{0, "Instantaneous power reading: 310 Watts\nPower reading state is: activated\n", ""});
+  const auto all = found();
+  EXPECT_EQ(of(all, "ipmi").summary, "1 x platform");
+  EXPECT_EQ(total_in_words(all),
+            "The node's total is its whole-machine meter, platform (ipmi): no component can be read.");
 }
 
 }  // namespace

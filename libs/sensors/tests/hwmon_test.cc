@@ -82,5 +82,17 @@ TEST_F(Hwmon, AMachineWithoutPowerSensorsSaysSo) {
   EXPECT_EQ(source->read().error().code, ErrorCode::not_found);
 }
 
+TEST_F(Hwmon, ACapIsTheLimitAndTheAverageStandsInForAFailingInput) {
+  const std::string chip = "/sys/class/hwmon/hwmon7/";
+  files.files[chip + "name"] = "power_meter\n";
+  files.files[chip + "power1_input"] = "300000000\n";
+  files.files[chip + "power1_average"] = "290000000\n";
+  files.files[chip + "power1_cap"] = "750000000\n";
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 300);
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power_limit->value(), 750);
+  files.faults[chip + "power1_input"] = Error{ErrorCode::io, "power1_input: no data available", ""};
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 290);
+}
+
 }  // namespace
 }  // namespace tidewatt::sensors

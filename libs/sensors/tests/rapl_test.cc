@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/testing/fake_file_system.h"
 #include "tidewatt/testing/manual_clock.h"
@@ -150,6 +152,100 @@ TEST_F(Rapl, DiesOfOnePackageAreDifferentDevices) {
   const auto readings = source->read();
   EXPECT_NE(find(*readings, "cpu_package", 16), nullptr);
   EXPECT_NE(find(*readings, "cpu_package", 17), nullptr);
+}
+
+TEST_F(Rapl, TwoDiesThatShowOneCounterAreOne) {
+  zone("intel-rapl:0", "package-0-die-0", 5'000'000'000);
+  zone("intel-rapl:1", "package-0-die-1", 5'000'000'000);
+  EXPECT_EQ(source->read()->size(), 1U);
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 5'100'000'000);
+  set("intel-rapl:1", 5'100'000'020);  // read a moment later
+  const auto readings = source->read();
+  ASSERT_EQ(readings->size(), 1U);
+  EXPECT_DOUBLE_EQ(readings->at(0).power->value(), 100);
+}
+
+TEST_F(Rapl, DiesThatBeganEqualButDriftApartAreTwo) {
+  zone("intel-rapl:0", "package-0-die-0", 5'000'000'000);
+  zone("intel-rapl:1", "package-0-die-1", 5'000'000'000);
+  source->read();
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 5'100'000'000);
+  set("intel-rapl:1", 5'040'000'000);
+  const auto readings = source->read();
+  ASSERT_EQ(readings->size(), 2U);
+  EXPECT_DOUBLE_EQ(find(*readings, "cpu_package", 1)->power->value(), 40);
+}
+
+TEST_F(Rapl, AValueAboveTheRangeIsRejectedAndTheNextIsABaseline) {
+  zone("intel-rapl:0", "package-0", 1'000'000);
+  source->read();
+  clock.advance(Milliseconds{1000});
+  files.files["/sys/class/powercap/intel-rapl:0/energy_uj"] = "18446744073709551615\n";
+  const auto rejected = source->read();
+  EXPECT_FALSE(rejected->at(0).power);
+  EXPECT_FALSE(rejected->at(0).energy_total);
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 201'000'000);
+  EXPECT_EQ(source->read()->at(0).reason, "counter_baseline");
+}
+
+TEST_F(Rapl, WithoutAUsableRangeAWrapIsUnknownAndNeverNegative) {
+  for (const auto* range : {"", "0\n", "lots\n"}) {
+    files.files.clear();
+    zone("intel-rapl:0", "package-0", 4'000'000'000);
+    files.files["/sys/class/powercap/intel-rapl:0/max_energy_range_uj"] = range;
+    source = make_rapl(files, clock);
+    source->read();
+    clock.advance(Milliseconds{1000});
+    set("intel-rapl:0", 10'000);
+    const auto readings = source->read();
+    EXPECT_FALSE(readings->at(0).power) << range;
+    EXPECT_TRUE(readings->at(0).reason.starts_with("counter_decreased")) << readings->at(0).reason;
+    clock.advance(Milliseconds{1000});
+    set("intel-rapl:0", 90'010'000);
+    EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 90) << range;
+  }
+}
+
+TEST_F(Rapl, AZoneThatVanishesIsUnknownAndIsFoundWhereItComesBack) {
+  zone("intel-rapl:0", "package-0", 9'000'000);
+  source->read();
+  clock.advance(Milliseconds{1000});
+  const auto gone = std::exchange(files.files, {});
+  files.files["/sys/class/powercap/intel-rapl/enabled"] = "1\n";
+  EXPECT_FALSE(source->read()->at(0).power);
+  EXPECT_FALSE(source->read());
+  files.files = gone;
+  EXPECT_EQ(source->read()->at(0).reason, "counter_baseline");
+}
+
+TEST_F(Rapl, AnEmptyCounterFileIsUnknown) {
+  zone("intel-rapl:0", "package-0", 9'000'000);
+  files.files["/sys/class/powercap/intel-rapl:0/energy_uj"] = "";
+  EXPECT_EQ(source->read()->at(0).reason, "/sys/class/powercap/intel-rapl:0/energy_uj: is empty");
+}
+
+TEST_F(Rapl, ALowCapDoesNotMakeAHighDrawImplausible) {
+  zone("intel-rapl:0", "package-0", 9'000'000);
+  files.files["/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"] = "50000000\n";
+  source->read();
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 289'000'000);
+  const auto readings = source->read();
+  EXPECT_DOUBLE_EQ(readings->at(0).power->value(), 280);
+  EXPECT_DOUBLE_EQ(readings->at(0).power_limit->value(), 50);
+}
+
+TEST_F(Rapl, AHiccupOfANameKeepsTheZonesCounter) {
+  zone("intel-rapl:0", "package-0", 9'000'000);
+  source->read();
+  const std::string name = "/sys/class/powercap/intel-rapl:0/name";
+  files.faults[name] = Error{ErrorCode::io, name + ": I/O error", ""};
+  clock.advance(Milliseconds{60'000});
+  set("intel-rapl:0", 6'009'000'000);
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 100);
 }
 
 }  // namespace

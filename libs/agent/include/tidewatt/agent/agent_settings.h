@@ -13,11 +13,13 @@ namespace tidewatt::agent {
 
 const config::SettingsTable& agent_settings();
 
-/// One entry of `sources`: "nvml", "sim:gpus=8:seed=3", "replay:/var/log/power.csv".
+/// One entry of `sources`: "nvml", "sim:gpus=8:seed=3", "replay:/var/log/power.csv",
+/// "redfish:https://bmc;credentials=/etc/tidewatt/bmc".
 struct SourceSpec {
-  std::string kind;  ///< auto, nvml, nvidia-smi, rapl, hwmon, sim, replay
-  std::string file;  ///< replay
-  std::vector<std::pair<std::string, std::string>> options;  ///< sim
+  std::string kind;    ///< auto, nvml, nvidia-smi, rapl, hwmon, ipmi, redfish, snmp, sim, replay
+  std::string file;    ///< replay
+  std::string target;  ///< redfish: URL; snmp: host
+  std::vector<std::pair<std::string, std::string>> options;  ///< may repeat a name (oid)
 
   [[nodiscard]] const std::string* option(std::string_view name) const;
 };
@@ -43,6 +45,7 @@ struct AgentConfig {
   Milliseconds beat{20'000};
   std::vector<SourceSpec> sources;
   Milliseconds source_deadline{5'000};
+  std::string sysfs = "/sys";
   AttributionSettings attribution;
   std::string host_root;  ///< empty = the agent sees the host's own /proc and /sys
   double speed = 1;

@@ -21,9 +21,12 @@ struct SourceParts {
   std::string node_id;                           ///< seeds what a simulated node does
   double speed = 1;                              ///< of a replay
   std::optional<Milliseconds> process_period{};  ///< how often devices' processes are listed; nullopt = never
+  Milliseconds beat{20'000};                     ///< slow meters are polled at least once in it
+  std::string state_folder = {};  ///< for what a source must keep in a file; private to the agent
 };
 
-/// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL and hwmon.
+/// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL, hwmon and
+/// IPMI.
 /// @error invalid_input  a log that can't be replayed
 Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::vector<SourceSpec>& specs,
                                                                     const SourceParts& parts);

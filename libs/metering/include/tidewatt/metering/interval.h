@@ -16,8 +16,8 @@
 namespace tidewatt::metering {
 
 /// Collects readings and hands over one DeviceSample per device and beat.
-/// - A known power holds since the previous reading of that device, at most `max_hold`: a stall isn't
-/// covered.
+/// - A known power holds since the previous reading of that device, at most `max_hold` (or its own
+/// `hold`): a stall isn't covered.
 /// - An unknown reading covers nothing and ends the previous one's claim.
 /// - No known power in the interval: power, instant, min and max are absent, `reason` says why, the device
 /// stays listed.

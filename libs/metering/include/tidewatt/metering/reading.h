@@ -45,6 +45,9 @@ struct Reading {
   std::vector<Holder> holders;               ///< where the source knows them (sim, replay)
   std::optional<DeviceProcesses> processes;  ///< nullopt = the source doesn't list them
   SteadyTime at{};
+  /// How far back `power` may reach at most, where the meter is looked at more rarely than others are;
+  /// nullopt = as far as the sampler's own rule says.
+  std::optional<Milliseconds> hold;
 };
 
 }  // namespace tidewatt::metering

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "tidewatt/base/http_get.h"
 #include "tidewatt/base/result.h"
 #include "tidewatt/net/http.h"
 #include "tidewatt/units/time.h"
@@ -20,6 +21,8 @@ struct ClientOptions {
   Milliseconds deadline{10'000};  ///< for the whole exchange
   std::size_t max_response_bytes = 64U << 20U;
   std::string ca_file;  ///< PEM to trust besides the system's store
+  /// Neither certificate nor host name is verified: only for devices with a certificate of their own making.
+  bool insecure = false;
 };
 
 /// Sends one request at a time, keeps the connection when it can. Injected where code talks to a server.
@@ -32,5 +35,8 @@ class HttpClient {
 
 /// Asio + OpenSSL; certificates and host names are verified. Not thread-safe: one per thread.
 std::unique_ptr<HttpClient> make_http_client(ClientOptions options);
+
+/// The same, as what asks other machines only for documents.
+std::unique_ptr<HttpGet> make_http_get(ClientOptions options);
 
 }  // namespace tidewatt::net

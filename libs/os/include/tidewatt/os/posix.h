@@ -22,6 +22,9 @@ class SystemClock final : public Clock {
 /// of the folder; mode 0600.
 std::unique_ptr<FileSystem> make_file_system();
 
+/// The same files, with /sys elsewhere: where a container has its host's ("/host/sys").
+std::unique_ptr<FileSystem> with_sysfs(std::unique_ptr<FileSystem> files, std::string root);
+
 /// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C.
 std::unique_ptr<ProcessRunner> make_process_runner();
 

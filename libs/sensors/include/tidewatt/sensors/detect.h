@@ -12,8 +12,8 @@
 namespace tidewatt::sensors {
 
 /// Tries every source once: nvml (by its library's file and the driver's /proc entry; it isn't opened),
-/// nvidia-smi, rapl, hwmon. Each is there, usable or not, with what it sees or why not. Wakes no sleeping
-/// card.
+/// nvidia-smi, rapl, hwmon, ipmi. Each is there, usable or not, with what it sees or why not. Wakes no
+/// sleeping card.
 std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock);
 
 /// One sentence: which of these sources make the node's total and which are shown beside it.

@@ -1,0 +1,104 @@
+// One line per sample: "VDD_IN 5081mW/5023mW" (current/average), newer releases with a third value, older
+// ones without a unit. The first value is the current one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tidewatt/metering/plausibility.h"
+#include "tidewatt/units/text.h"
+#include "tools/node_tools.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+constexpr std::string_view kTool = "tegrastats";
+
+bool is_rail_name(std::string_view word) {
+  return !word.empty() && word[0] >= 'A' && word[0] <= 'Z' && word != "NC" && word != "RAM" &&
+         word != "SWAP" && word != "IRAM" &&
+         word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+}
+
+std::optional<double> milliwatts(std::string_view text) {
+  if (text.ends_with("mW")) text.remove_suffix(2);
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  return parse_double(text);
+}
+
+// "900/943", "5139mW/5139mW/5139mW". "613/3964MB" is memory.
+std::optional<std::vector<double>> values_of(std::string_view word) {
+  std::vector<double> values;
+  for (const auto part : cells_of(word, '/')) {
+    const auto value = milliwatts(part);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  if (values.size() != 2 && values.size() != 3) return std::nullopt;
+  return values;
+}
+
+// These feed the whole board and contain every other rail.
+bool is_input(std::string_view rail) { return rail == "VIN" || rail.ends_with("_IN"); }
+
+std::optional<Watts> judged(double milli, bool zero_is_real, std::string& reason) {
+  if (milli == 0 && zero_is_real) return Watts{0};
+  auto out = judge_power(Watts{milli / 1000}, std::nullopt);
+  reason = out.reason;
+  return out.power;
+}
+
+std::vector<ToolDevice> rails_of(std::string_view line) {
+  std::vector<ToolDevice> rails;
+  const auto words = words_of(line);
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (!is_rail_name(words[i])) continue;
+    const auto values = values_of(words[i + 1]);
+    if (!values) continue;
+    ToolDevice rail;
+    rail.index = std::string{words[i]};
+    // A gated rail draws nothing; a board that runs doesn't.
+    rail.power = judged((*values)[0], !is_input(words[i]), rail.reason);
+    std::string ignored;
+    rail.average = judged((*values)[1], !is_input(words[i]), ignored);
+    rails.push_back(std::move(rail));
+  }
+  return rails;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_tegrastats(std::string_view, std::string_view text) {
+  const auto lines = lines_of(text);
+  ToolReadings readings;
+  std::size_t samples = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!contains(lines[i], "RAM ")) continue;
+    ++samples;
+    auto rails = rails_of(lines[i]);
+    // A last line that was cut off has fewer rails: the one before it stands.
+    const bool cut = i + 1 == lines.size() && !text.ends_with('\n') && samples > 1;
+    if (cut && rails.size() < readings.devices.size()) continue;
+    readings.devices = std::move(rails);
+    last = i;
+  }
+  if (samples == 0)
+    return layout_error(kTool, 1, "a line with RAM and rails such as VDD_IN 5081mW/5023mW",
+                        lines.empty() ? "" : lines[0]);
+  if (readings.devices.empty())
+    return fail(ErrorCode::invalid_input,
+                fmt::format("{}: line {} has no power rail: this board's power is unknown", kTool, last + 1),
+                "run tegrastats as root; boards without current sensors have no rails");
+  const auto inputs = std::count_if(readings.devices.begin(), readings.devices.end(), [](const auto& rail) {
+    return is_input(std::get<std::string>(rail.index));
+  });
+  for (const auto& rail : readings.devices) {
+    readings.unknown_devices += rail.power ? 0 : 1;
+    if (inputs == 1 && is_input(std::get<std::string>(rail.index))) readings.total = rail.power;
+  }
+  return readings;
+}
+
+}  // namespace tidewatt::metering::tools

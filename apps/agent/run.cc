@@ -10,9 +10,11 @@
 #include "instance_lock.h"
 #include "own_usage.h"
 #include "process.h"
+#include "tidewatt/agent/attribution_thread.h"
 #include "tidewatt/agent/beats.h"
 #include "tidewatt/agent/delivery_thread.h"
 #include "tidewatt/agent/exposition.h"
+#include "tidewatt/agent/host_files.h"
 #include "tidewatt/agent/identity.h"
 #include "tidewatt/agent/sender.h"
 #include "tidewatt/agent/source_factory.h"
@@ -36,6 +38,7 @@ constexpr int kHealthyBeats = 3;
 constexpr int kHoldIntervals = 3;
 constexpr Milliseconds kLongestRecordedGap{60'000};  // as the server's own limit
 constexpr Milliseconds kOncePoll{20};
+constexpr Milliseconds kProcessPeriod{5'000};
 
 int give_up(const Error& error) {
   std::fprintf(stderr, "tidewatt-agent: %s\n", error.to_string().c_str());
@@ -44,7 +47,10 @@ int give_up(const Error& error) {
 
 /// The outside, shared because a source that hangs may outlive everything else.
 struct Outside {
+  explicit Outside(const AgentConfig& config) : host(agent::host_files(files, config.host_root)) {}
+
   std::shared_ptr<FileSystem> files{os::make_file_system()};
+  std::shared_ptr<FileSystem> host;  ///< where /proc and /sys are the host's
   std::shared_ptr<os::SystemClock> clock = std::make_shared<os::SystemClock>();
   std::shared_ptr<ProcessRunner> processes{os::make_process_runner()};
   os::SecureRng rng;
@@ -65,7 +71,7 @@ Result<agent::NodeFacts> facts_of(const AgentConfig& config, Outside& outside) {
     log::warning("the kernel's boot id can't be read; every start counts as a boot",
                  {{"boot_id", facts.boot_id}});
   }
-  agent::add_machine_facts(facts, *outside.files);
+  agent::add_machine_facts(facts, *outside.host);
   return facts;
 }
 
@@ -73,11 +79,14 @@ using Runners = std::vector<std::unique_ptr<SourceRunner>>;
 
 Result<Runners> start_sources(const AgentConfig& config, const std::string& node_id, Outside& outside,
                               const std::shared_ptr<agent::Collector>& collector) {
-  TW_TRY(auto sources, agent::build_sources(config.sources, {.files = outside.files,
-                                                             .clock = outside.clock,
-                                                             .processes = outside.processes,
-                                                             .node_id = node_id,
-                                                             .speed = config.speed}));
+  agent::SourceParts parts{.files = outside.host,
+                           .clock = outside.clock,
+                           .processes = outside.processes,
+                           .node_id = node_id,
+                           .speed = config.speed};
+  // A list may be as old as half a beat.
+  if (config.attribution.holders) parts.process_period = std::min(config.beat / 2, kProcessPeriod);
+  TW_TRY(auto sources, agent::build_sources(config.sources, parts));
   Runners runners;
   for (auto& source : sources) {
     runners.push_back(std::make_unique<SourceRunner>(
@@ -86,6 +95,13 @@ Result<Runners> start_sources(const AgentConfig& config, const std::string& node
     runners.back()->start();
   }
   return runners;
+}
+
+/// nullptr: switched off.
+std::unique_ptr<agent::AttributionThread> start_attribution(const AgentConfig& config, Outside& outside) {
+  if (!config.attribution.on()) return nullptr;
+  return std::make_unique<agent::AttributionThread>(
+      std::make_unique<agent::WorkloadScanner>(outside.host, outside.clock, config.attribution));
 }
 
 std::shared_ptr<agent::Collector> make_collector(const AgentConfig& config) {
@@ -104,7 +120,7 @@ class Endpoint {
  public:
   Endpoint(const AgentConfig& config, const agent::NodeFacts& facts, Outside& outside,
            const agent::Collector& collector, const Runners& runners, const agent::Spool& spool,
-           const agent::Sender& sender)
+           const agent::Sender& sender, const agent::AttributionThread* attribution)
       : config_(config),
         facts_(facts),
         outside_(outside),
@@ -112,6 +128,7 @@ class Endpoint {
         runners_(runners),
         spool_(spool),
         sender_(sender),
+        attribution_(attribution),
         started_(outside.clock->mono_now()) {}
 
   Status open() {
@@ -151,6 +168,7 @@ class Endpoint {
     for (const auto& runner : runners_) s.sources.push_back(runner->status());
     s.spool = spool_.stats();
     s.sender = sender_.stats();
+    if (attribution_ != nullptr) s.attribution = attribution_->status();
     s.last_read = collector_.last_read();
     s.last_change = collector_.last_change();
     s.own_cpu_seconds = own_cpu_seconds();
@@ -181,6 +199,7 @@ class Endpoint {
   const Runners& runners_;
   const agent::Spool& spool_;
   const agent::Sender& sender_;
+  const agent::AttributionThread* attribution_;
   SteadyTime started_;
   std::unique_ptr<net::Server> server_;
 };
@@ -211,7 +230,7 @@ Result<std::unique_ptr<agent::Spool>> open_spool(const AgentConfig& config, cons
 
 int run_agent(const AgentConfig& config, const config::Settings& settings) {
   StopSignal stop;
-  Outside outside;
+  Outside outside{config};
   auto facts = facts_of(config, outside);
   if (!facts) return give_up(facts.error());
   if (!config.ca_file.empty()) {
@@ -233,11 +252,12 @@ int run_agent(const AgentConfig& config, const config::Settings& settings) {
                        [&settings, &outside] { return settings.secret("token", *outside.files); },
                        {.url = config.server + "/api/v1/heartbeats",
                         .user_agent = fmt::format("tidewatt-agent/{}", TIDEWATT_VERSION)}};
-  Endpoint endpoint{config, *facts, outside, *collector, *runners, **spool, sender};
+  const auto attribution = start_attribution(config, outside);
+  Endpoint endpoint{config, *facts, outside, *collector, *runners, **spool, sender, attribution.get()};
   if (auto opened = endpoint.open(); !opened) return give_up(opened.error());
   agent::DeliveryThread delivery{sender, *outside.clock, client(config, kSendDeadline),
                                  client(config, kLastSendDeadline)};
-  agent::Beats beats{*facts, *outside.clock, *outside.files, *collector, *runners};
+  agent::Beats beats{*facts, *outside.clock, *outside.host, *collector, *runners, attribution.get()};
   log::info("started", {{"node_id", facts->node_id},
                         {"cluster", facts->cluster},
                         {"agent_id", facts->agent_id},
@@ -267,13 +287,14 @@ int run_agent(const AgentConfig& config, const config::Settings& settings) {
 
 int print_one_beat(const AgentConfig& config) {
   StopSignal stop;
-  Outside outside;
+  Outside outside{config};
   auto facts = facts_of(config, outside);
   if (!facts) return give_up(facts.error());
   const auto collector = make_collector(config);
   auto runners = start_sources(config, facts->node_id, outside, collector);
   if (!runners) return give_up(runners.error());
-  agent::Beats beats{*facts, *outside.clock, *outside.files, *collector, *runners};
+  const auto attribution = start_attribution(config, outside);
+  agent::Beats beats{*facts, *outside.clock, *outside.host, *collector, *runners, attribution.get()};
   // Two reads: a counter's first is only a baseline.
   const auto ready = [&] {
     for (const auto& runner : *runners) {

@@ -69,6 +69,29 @@ const config::SettingsTable& agent_settings() {
        .minimum = "100ms",
        .maximum = "10m",
        .help = "A read that takes longer makes its devices unknown."},
+      {.path = "attribution.holders",
+       .kind = Kind::choice,
+       .fallback = "auto",
+       .choices = {"auto", "off"},
+       .help = "Whether devices' holders are found by the cgroups of their processes.",
+       .metavar = "MODE"},
+      {.path = "attribution.cpu",
+       .kind = Kind::choice,
+       .fallback = "proportional",
+       .choices = {"proportional", "keep_idle", "off"},
+       .help = "How CPU energy is divided by CPU time; keep_idle keeps the idle part out of tasks.",
+       .metavar = "MODE"},
+      {.path = "attribution.cgroup_root",
+       .fallback = "/sys/fs/cgroup",
+       .help = "Where the cgroups are mounted.",
+       .metavar = "FOLDER"},
+      {.path = "attribution.relabel",
+       .kind = Kind::list,
+       .help = "Rules that name tasks: \"unit/*.service -> service/$1\"; the name drop leaves them out.",
+       .metavar = "RULES"},
+      {.path = "host_root",
+       .help = "Where the host's /proc and /sys are found, for an agent in a container: /host.",
+       .metavar = "FOLDER"},
       {.path = "speed",
        .kind = Kind::number,
        .fallback = "1",
@@ -179,6 +202,27 @@ void read_sources(config::Settings& settings, AgentConfig& out) {
   if (settings.list("sources").empty()) settings.add_problem("sources", "is empty; give at least auto");
 }
 
+void read_attribution(config::Settings& settings, AgentConfig& out) {
+  out.host_root = settings.text("host_root");
+  if (!out.host_root.empty() && !out.host_root.starts_with('/'))
+    settings.add_problem("host_root", fmt::format("\"{}\" is no absolute path", out.host_root));
+  auto& attribution = out.attribution;
+  attribution.holders = settings.text("attribution.holders") != "off";
+  const auto cpu = settings.text("attribution.cpu");
+  if (cpu == "off") attribution.cpu.reset();
+  if (cpu == "keep_idle") attribution.cpu = attribution::CpuPolicy::keep_idle;
+  attribution.cgroup_root = settings.text("attribution.cgroup_root");
+  while (attribution.cgroup_root.ends_with('/')) attribution.cgroup_root.pop_back();
+  if (!attribution.cgroup_root.starts_with('/'))
+    settings.add_problem("attribution.cgroup_root",
+                         fmt::format("\"{}\" is no absolute path of a folder", attribution.cgroup_root));
+  if (auto relabel = attribution::Relabel::parse(settings.list("attribution.relabel"))) {
+    attribution.relabel = std::move(*relabel);
+  } else {
+    settings.add_problem("attribution.relabel", relabel.error().message);
+  }
+}
+
 void check_server(config::Settings& settings, AgentConfig& out) {
   while (out.server.ends_with('/')) out.server.pop_back();
   const bool http = out.server.starts_with("http://");
@@ -218,6 +262,7 @@ AgentConfig config_from(config::Settings& settings) {
   out.log_level = settings.text("log_level");
   out.once = settings.boolean("once");
   read_sources(settings, out);
+  read_attribution(settings, out);
   check_server(settings, out);
   if (auto listen = parse_listen(settings.text("listen"))) {
     out.listen = std::move(*listen);

@@ -9,9 +9,15 @@
 namespace tidewatt::agent {
 
 Beats::Beats(NodeFacts facts, const Clock& clock, const FileSystem& files, Collector& collector,
-             std::vector<std::unique_ptr<SourceRunner>>& sources)
-    : facts_(std::move(facts)), clock_(clock), collector_(collector), sources_(sources), cpu_(files) {
-  cpu_.read();  // the first beat's utilisation is since here
+             std::vector<std::unique_ptr<SourceRunner>>& sources, AttributionThread* attribution)
+    : facts_(std::move(facts)),
+      clock_(clock),
+      collector_(collector),
+      sources_(sources),
+      attribution_(attribution),
+      cpu_(files) {
+  cpu_.read();  // the first beat's utilisation is since here, and its CPU time
+  if (attribution_ != nullptr) attribution_->look({});
 }
 
 Beat Beats::make() {
@@ -32,6 +38,12 @@ Beat Beats::make() {
   beat.sampled_at = clock_.utc_now();
   beat.monotonic = now.time_since_epoch();
   beat.devices = collector_.finish(now);
+  if (attribution_ == nullptr) return beat;
+  std::vector<metering::Reading> latest;
+  for (auto& device : collector_.latest(now))
+    if (device.reading.processes) latest.push_back(std::move(device.reading));
+  // At the interval's end, so that CPU time and energy are of the same seconds.
+  if (const auto workloads = attribution_->look(std::move(latest))) workloads->apply(beat.devices);
   return beat;
 }
 

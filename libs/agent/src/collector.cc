@@ -19,6 +19,7 @@ void forget_values(Reading& reading) {
   reading.energy_total.reset();
   reading.util.reset();
   reading.memory_used_bytes.reset();
+  reading.processes.reset();
 }
 
 }  // namespace

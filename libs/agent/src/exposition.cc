@@ -123,6 +123,32 @@ void sources(Text& text, const Snapshot& s) {
   for (const auto& source : s.sources) text.value({{"source", source.name}}, source.failures);
 }
 
+void attribution(Text& text, const Snapshot& s) {
+  if (!s.attribution) return;
+  const auto& a = *s.attribution;
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  text.gauge("tidewatt_agent_attribution_up", "1 while CPU time is attributed to tasks, else 0.",
+             a.looks > 0 && a.last.trouble.empty() ? 1.0 : 0.0);
+  text.counter("tidewatt_agent_attribution_looks_total", "Looks at the node's cgroups and device processes.",
+               a.looks);
+  text.counter("tidewatt_agent_attribution_late_total",
+               "Beats without attribution because the look took too long.", a.late);
+  text.gauge("tidewatt_agent_attribution_look_seconds", "How long the last look took.", a.seconds);
+  text.family("tidewatt_agent_attribution_cpu_seconds_total", "counter", "CPU time of all looks.");
+  text.value({}, a.cpu_seconds_total);
+  text.gauge("tidewatt_agent_attribution_cgroups", "Cgroups walked by the last look.", count(a.last.cgroups));
+  text.gauge("tidewatt_agent_attribution_tasks", "Tasks told with the CPU's energy.", count(a.last.tasks));
+  text.gauge("tidewatt_agent_attribution_unknown_shapes",
+             "Cgroups whose path has no known shape; they are named by it.", count(a.last.unknown_shapes));
+  text.gauge("tidewatt_agent_attribution_unknown_processes",
+             "Processes on devices whose task is unknown; their part is nobody's.",
+             count(a.last.unknown_processes));
+  text.gauge("tidewatt_agent_attribution_unreadable_cgroups", "Cgroups without a readable counter.",
+             count(a.last.unreadable));
+  text.gauge("tidewatt_agent_attribution_cut_short", "1 when there was more than the limits allow.",
+             a.last.cut_short ? 1.0 : 0.0);
+}
+
 void delivery(Text& text, const Snapshot& s) {
   text.counter("tidewatt_agent_beats_spooled_total", "Beats made and spooled since the start.",
                s.spool.appended);
@@ -183,6 +209,7 @@ std::string to_prometheus(const Snapshot& s) {
   text.value({{"version", s.version}, {"cluster", s.cluster}, {"node_id", s.node_id}}, std::uint64_t{1});
   devices(text, s);
   sources(text, s);
+  attribution(text, s);
   delivery(text, s);
   if (s.own_cpu_seconds) {
     text.family("process_cpu_seconds_total", "counter", "CPU time of the agent itself.");

@@ -88,6 +88,10 @@ std::unique_ptr<sensors::Source> sim(const SourceSpec& spec, const SourceParts& 
   return sensors::make_sim(std::move(options), *parts.clock);
 }
 
+std::unique_ptr<sensors::Source> nvml(const SourceParts& parts) {
+  return sensors::make_nvml(parts.files, parts.clock, {.process_period = parts.process_period});
+}
+
 constexpr std::size_t kMaxLogBytes = 256U << 20U;
 
 /// This node's part of a log, or the whole log when it is of one node.
@@ -128,10 +132,10 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   for (const auto& spec : specs) {
     const bool all = spec.kind == "auto";
     if (all) {
-      add(make_fallback("nvidia", sensors::make_nvml(parts.files, parts.clock),
+      add(make_fallback("nvidia", nvml(parts),
                         sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock), parts.clock));
     }
-    if (spec.kind == "nvml") add(sensors::make_nvml(parts.files, parts.clock));
+    if (spec.kind == "nvml") add(nvml(parts));
     if (spec.kind == "nvidia-smi") {
       add(sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock));
     }

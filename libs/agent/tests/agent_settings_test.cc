@@ -92,5 +92,28 @@ TEST(ParseListen, TakesHostPortAndOff) {
     EXPECT_FALSE(parse_listen(bad)) << bad;
 }
 
+TEST(AgentSettings, AttributionIsOnAndMayBeSwitchedOff) {
+  const auto on = load({"--server", "http://s:7310"}).config.attribution;
+  EXPECT_TRUE(on.holders);
+  EXPECT_EQ(on.cpu, attribution::CpuPolicy::proportional);
+  EXPECT_EQ(on.cgroup_root, "/sys/fs/cgroup");
+  const auto off =
+      load({"--server", "http://s:7310"}, "attribution:\n  holders: off\n  cpu: off\n  cgroup_root: /cg/\n");
+  EXPECT_THAT(off.problems, IsEmpty());
+  EXPECT_FALSE(off.config.attribution.on());
+  EXPECT_EQ(off.config.attribution.cgroup_root, "/cg");
+  EXPECT_EQ(load({"--server", "http://s:7310", "--attribution-cpu", "keep_idle"}).config.attribution.cpu,
+            attribution::CpuPolicy::keep_idle);
+}
+
+TEST(AgentSettings, WrongRulesAndFoldersAreTold) {
+  const auto loaded = load({"--server", "http://s:7310", "--host-root", "host"},
+                           "attribution:\n  cpu: all\n  cgroup_root: cg\n  relabel: [\"unit/* service\"]\n");
+  EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("\"unit/* service\": has no ->")));
+  EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("\"cg\" is no absolute path")));
+  EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("\"host\" is no absolute path")));
+  EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("keep_idle")));
+}
+
 }  // namespace
 }  // namespace tidewatt::agent

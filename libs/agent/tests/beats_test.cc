@@ -36,6 +36,38 @@ class BeatsTest : public ::testing::Test {
                   .cpu_model = "CPU"};
 };
 
+TEST_F(BeatsTest, CpuTimeAndEnergyAreOfTheSameInterval) {
+  const auto shared_files = std::make_shared<tidewatt::testing::FakeFileSystem>();
+  const auto shared_clock = std::make_shared<tidewatt::testing::ManualClock>(clock.utc_now());
+  const auto cgroup = [&](const std::string& busy_ticks, const std::string& used) {
+    shared_files->files["/proc/stat"] = "cpu " + busy_ticks + " 0 0 100000\ncpu0 0 0 0 0\n";
+    shared_files->files["/sys/fs/cgroup/cgroup.controllers"] = "cpu";
+    shared_files->files["/sys/fs/cgroup/slurm/uid_0/job_5/cpu.stat"] = "usage_usec " + used + "\n";
+  };
+  AttributionSettings settings;
+  settings.cpu = attribution::CpuPolicy::keep_idle;
+  cgroup("0", "0");
+  AttributionThread thread{std::make_unique<WorkloadScanner>(shared_files, shared_clock, settings),
+                           Milliseconds{30'000}};
+  Beats beats{facts, *shared_clock, *shared_files, collector, sources, &thread};
+  const auto beat_after = [&](const std::string& busy_ticks, const std::string& used) {
+    shared_clock->advance(Milliseconds{10'000});
+    cgroup(busy_ticks, used);
+    metering::Reading r;
+    r.domain = kDomainCpuPackage;
+    r.power = Watts{10};
+    r.source = "rapl";
+    r.at = shared_clock->mono_now();
+    collector.add("rapl", {r}, shared_clock->mono_now());
+    return beats.make();
+  };
+  const auto first = beat_after("100", "1000000");
+  const auto second = beat_after("1000", "10000000");
+  EXPECT_DOUBLE_EQ(*first.devices.at(0).holders.at(0).compute_share, 0.1);
+  EXPECT_DOUBLE_EQ(*second.devices.at(0).holders.at(0).compute_share, 0.9);
+  EXPECT_DOUBLE_EQ(*second.devices.at(0).unheld->compute_share, 0.1);
+}
+
 TEST_F(BeatsTest, ABeatSaysWhoWhenAndWhat) {
   Beats beats{facts, clock, files, collector, sources};
   metering::Reading r;

@@ -108,5 +108,26 @@ TEST(Health, TheFirstReadGetsTheSamePatience) {
   EXPECT_EQ(health_of(s, kNow - Milliseconds{60'001}, Milliseconds{60'000}).status, 503);
 }
 
+TEST(Prometheus, AttributionTellsItsCostAndWhatItDoesNotKnow) {
+  auto s = snapshot();
+  EXPECT_THAT(to_prometheus(s), Not(HasSubstr("attribution"))) << "off";
+  auto& a = s.attribution.emplace();
+  a.looks = 3;
+  a.late = 1;
+  a.seconds = 0.25;
+  a.last.cgroups = 200;
+  a.last.unknown_shapes = 2;
+  a.last.unknown_processes = 4;
+  const auto text = to_prometheus(s);
+  EXPECT_THAT(text, HasSubstr("\ntidewatt_agent_attribution_up 1\n"));
+  EXPECT_THAT(text, HasSubstr("\ntidewatt_agent_attribution_look_seconds 0.25\n"));
+  EXPECT_THAT(text, HasSubstr("\ntidewatt_agent_attribution_late_total 1\n"));
+  EXPECT_THAT(text, HasSubstr("\ntidewatt_agent_attribution_cgroups 200\n"));
+  EXPECT_THAT(text, HasSubstr("\ntidewatt_agent_attribution_unknown_shapes 2\n"));
+  EXPECT_THAT(text, HasSubstr("\ntidewatt_agent_attribution_unknown_processes 4\n"));
+  a.last.trouble = "no cgroups";
+  EXPECT_THAT(to_prometheus(s), HasSubstr("\ntidewatt_agent_attribution_up 0\n"));
+}
+
 }  // namespace
 }  // namespace tidewatt::agent

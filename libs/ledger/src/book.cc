@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -264,7 +265,10 @@ class Booker {
     const bool spread = result->by_counter && result->counted > kHour;
     const auto short_by = uncovered(sample, *result, dt);
 
-    const auto segments = segments_of(whole, cursor.holders, now, windows_);
+    auto segments = segments_of(whole, cursor.holders, now, windows_);
+    // A task beside what is nobody's has an estimated part, even where it is the only one.
+    if (sample.unheld)
+      for (auto& segment : segments) segment.shared = true;
     for (const auto& piece : cut_into_pieces(counted, segments, result->energy)) {
       const auto hour = hour_of(piece.range.begin);
       const auto book = [&](AccountDelta& account, std::int64_t energy) -> Measures& {
@@ -282,10 +286,22 @@ class Booker {
         node.unattributed += Microjoules{piece.energy};
         continue;
       }
-      const auto parts = split_exactly(piece.energy, weights_of(receivers, declared));
-      for (std::size_t i = 0; i < receivers.size(); ++i) {
-        auto& tw = work(domain, receivers[i]);
-        auto& part = on_device(tw, receivers[i], device.key);
+      // Beside what is nobody's, the part of a holder that gets no interval is nobody's as well.
+      std::vector<std::string> parties = receivers;
+      if (sample.unheld) {
+        parties.clear();
+        std::set_union(receivers.begin(), receivers.end(), now.begin(), now.end(),
+                       std::back_inserter(parties));
+      }
+      const auto parts = split_exactly(piece.energy, weights_of(parties, declared, sample.unheld));
+      if (sample.unheld) node.unattributed += Microjoules{parts.back()};
+      for (std::size_t i = 0; i < parties.size(); ++i) {
+        if (!std::binary_search(receivers.begin(), receivers.end(), parties[i])) {
+          node.unattributed += Microjoules{parts[i]};
+          continue;
+        }
+        auto& tw = work(domain, parties[i]);
+        auto& part = on_device(tw, parties[i], device.key);
         for (auto* account : {&tw.account, &part}) {
           auto& m = book(*account, parts[i]);
           if (piece.segment->shared) m.shared += Microjoules{parts[i]};

@@ -105,12 +105,19 @@ std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::strin
 }
 
 std::vector<std::int64_t> weights_of(std::span<const std::string> receivers,
-                                     const std::vector<Holder>& declared) {
+                                     const std::vector<Holder>& declared,
+                                     const std::optional<Unheld>& unheld) {
   std::vector<const Holder*> holders;
   for (const auto& task : receivers) {
     const auto found =
         std::find_if(declared.begin(), declared.end(), [&](const Holder& h) { return h.task_id == task; });
     holders.push_back(found == declared.end() ? nullptr : &*found);
+  }
+  Holder nobody;
+  if (unheld) {
+    nobody.compute_share = unheld->compute_share;
+    nobody.memory_share = unheld->memory_share;
+    holders.push_back(&nobody);
   }
   const auto asleep = [](const Holder* h) { return h != nullptr && h->state == HolderState::sleeping; };
   const bool all_asleep = std::all_of(holders.begin(), holders.end(), asleep);
@@ -120,11 +127,16 @@ std::vector<std::int64_t> weights_of(std::span<const std::string> receivers,
     std::vector<std::int64_t> weights;
     std::int64_t sum = 0;
     for (const auto* holder : holders) {
+      if (holder == nullptr && unheld) {  // what it did before it left is in what is nobody's
+        weights.push_back(0);
+        continue;
+      }
       if (holder == nullptr || !valid_share(holder->*share)) return {};
       const bool silent = asleep(holder) && !all_asleep;
       weights.push_back(silent ? 0 : static_cast<std::int64_t>(std::llround(*(holder->*share) * kShareUnit)));
       sum += weights.back();
     }
+    if (sum == 0 && unheld) weights.back() = sum = 1;  // nothing is theirs, so all of it is nobody's
     return sum > 0 ? weights : std::vector<std::int64_t>{};
   };
   if (auto weights = by(&Holder::compute_share); !weights.empty()) return weights;

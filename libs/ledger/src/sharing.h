@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,9 @@ std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::strin
 
 /// Integer weights in the receivers' order: by the highest dimension that all receivers declare (compute,
 /// memory, else equal); a sleeping receiver weighs nothing while another is awake.
+/// @param unheld  what is nobody's: one more party, whose weight is then the last of the result
 std::vector<std::int64_t> weights_of(std::span<const std::string> receivers,
-                                     const std::vector<Holder>& declared);
+                                     const std::vector<Holder>& declared,
+                                     const std::optional<Unheld>& unheld = std::nullopt);
 
 }  // namespace tidewatt::ledger

@@ -38,6 +38,10 @@ std::vector<Beat> random_history(const std::string& node, bool counters, bool co
       total += *rc::gen::inRange(1, 20'000);
       builder.gpu(d, known ? std::optional{watts} : std::nullopt,
                   counters && known ? std::optional{static_cast<double>(total)} : std::nullopt, holders);
+      if (*rc::gen::inRange(0, 3) == 0) {
+        auto& unheld = builder.last().unheld.emplace();
+        if (*rc::gen::inRange(0, 2) == 0) unheld.compute_share = *rc::gen::inRange(0, 100) / 100.0;
+      }
     }
     beats.push_back(builder.beat);
     at_ms += *rc::gen::element<std::int64_t>(1, 777, 20'000, 20'003, 59'999, 60'000, 61'000, 4'000'000);

@@ -464,6 +464,76 @@ TEST(Sharing, SeveralProcessesOfOneTaskAreOneHolder) {
   EXPECT_EQ(books.task("a").energy.n, 2'000 * kJoule);
 }
 
+TEST(Sharing, WhatIsNobodysIsUnattributedAndNeverSpread) {
+  Books books;
+  const std::vector<Holder> tasks{holder("a", 0.3), holder("b", 0.1)};
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, tasks).last().unheld = Unheld{0.6, std::nullopt, 0.5};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 600'000'000);
+  EXPECT_EQ(books.task("b").energy.n, 200'000'000);
+  EXPECT_EQ(books.node("n").unattributed.n, 1'200'000'000);
+  EXPECT_EQ(books.node("n").energy.n, 2'000'000'000);
+}
+
+TEST(Sharing, TheOnlyTaskBesideNobodysPartIsAnEstimate) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, {holder("a", 0.25)}).last().unheld = Unheld{0.75, std::nullopt, std::nullopt};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 500'000'000);
+  EXPECT_EQ(books.task("a").shared.n, 500'000'000);
+  EXPECT_EQ(books.task("a").shared_time, Milliseconds{20'000});
+}
+
+TEST(Sharing, TaskThatUsedNothingGetsNothingBesideNobody) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, {holder("a", 0)}).last().unheld = Unheld{0, std::nullopt, std::nullopt};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 0);
+  EXPECT_EQ(books.node("n").unattributed.n, 2'000'000'000);
+}
+
+TEST(Sharing, PartOfANewHolderIsNotSpreadBesideNobody) {
+  Books books;
+  books.take(BeatBuilder("n", 1, 0).gpu(0, 100, {}, {holder("a", 0.3)}));
+  BeatBuilder beat("n", 2, 20);
+  beat.gpu(0, 100, {}, {holder("a", 0.3), holder("b", 0.5)}).last().unheld = Unheld{0.2, {}, {}};
+  books.take(beat);
+  EXPECT_EQ(books.task("a").energy.n, 600'000'000);
+  EXPECT_EQ(books.task("b").energy.n, 0);
+  EXPECT_EQ(books.node("n").unattributed.n, 1'400'000'000);
+}
+
+TEST(Sharing, TaskThatFinishedInsideIsNotGivenWhatOthersDeclare) {
+  Books books;
+  books.windows["gone"].finished_at = kStart + std::chrono::seconds{10};
+  books.take(BeatBuilder("n", 1, 0).gpu(0, 100, {}, {holder("a", 0.5), holder("gone", 0.4)}));
+  BeatBuilder beat("n", 2, 20);
+  beat.gpu(0, 100, {}, {holder("a", 0.5)}).last().unheld = Unheld{0.5, {}, {}};
+  books.take(beat);
+  EXPECT_EQ(books.task("a").energy.n, 1'000'000'000);
+  EXPECT_EQ(books.task("gone").energy.n, 0);
+}
+
+TEST(Sharing, NobodyIsOnePartyWhereNothingIsDeclared) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    BeatBuilder beat("n", static_cast<std::uint64_t>(i + 1), i * 20);
+    beat.gpu(0, 100, {}, {holder("a")}).last().unheld = Unheld{};
+    books.take(beat);
+  }
+  EXPECT_EQ(books.task("a").energy.n, 1'000'000'000);
+  EXPECT_EQ(books.node("n").unattributed.n, 1'000'000'000);
+}
+
 TEST(Sharing, SleepingHolderWeighsNothingWhileAnotherIsAwake) {
   Books books;
   for (int i = 0; i < 2; ++i)

@@ -96,6 +96,7 @@ class PosixFileSystem final : public FileSystem {
  public:
   Result<std::string> read_text(const std::string& path, std::size_t limit) const override;
   Result<std::vector<std::string>> list(const std::string& folder) const override;
+  Result<std::vector<std::string>> list_folders(const std::string& folder) const override;
   Result<std::string> read_link(const std::string& path) const override;
   bool exists(const std::string& path) const override { return ::access(path.c_str(), F_OK) == 0; }
 
@@ -135,7 +136,16 @@ Result<std::string> PosixFileSystem::read_text(const std::string& path, std::siz
   }
 }
 
-Result<std::vector<std::string>> PosixFileSystem::list(const std::string& folder) const {
+namespace {
+
+bool is_folder(DIR* dir, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+  struct stat info{};
+  return ::fstatat(::dirfd(dir), static_cast<const char*>(entry.d_name), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(info.st_mode);
+}
+
+Result<std::vector<std::string>> names_in(const std::string& folder, bool folders_only) {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir{::opendir(folder.c_str()),
                                                 [](DIR* d) { return ::closedir(d); }};
   if (!dir) return errno_failure(errno, folder, "list");
@@ -146,6 +156,7 @@ Result<std::vector<std::string>> PosixFileSystem::list(const std::string& folder
     if (entry == nullptr) break;
     const std::string_view name{static_cast<const char*>(entry->d_name)};
     if (name == "." || name == "..") continue;
+    if (folders_only && !is_folder(dir.get(), *entry)) continue;
     if (names.size() == kMaxNames)
       return fail(ErrorCode::invalid_input, fmt::format("{}: more than {} names", folder, kMaxNames));
     names.emplace_back(name);
@@ -153,6 +164,21 @@ Result<std::vector<std::string>> PosixFileSystem::list(const std::string& folder
   if (errno != 0) return errno_failure(errno, folder, "list");
   std::sort(names.begin(), names.end());
   return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> PosixFileSystem::list(const std::string& folder) const {
+  return names_in(folder, false);
+}
+
+Result<std::vector<std::string>> PosixFileSystem::list_folders(const std::string& folder) const {
+  // A folder's links are its own two and one from each folder in it; file systems that don't count say 1. In
+  // a tree of cgroups most are leaves with dozens of files.
+  struct stat info{};
+  if (::stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_nlink == 2)
+    return std::vector<std::string>{};
+  return names_in(folder, true);
 }
 
 Result<std::string> PosixFileSystem::read_link(const std::string& path) const {

@@ -85,6 +85,15 @@ TEST_F(PosixFileSystemTest, ListsNamesSorted) {
   EXPECT_EQ(files->list(dir.path()), (std::vector<std::string>{".hidden", "a", "b"}));
 }
 
+TEST_F(PosixFileSystemTest, ListsFoldersWithoutFilesAndLinks) {
+  ASSERT_TRUE(files->make_folders(dir / "b/c"));
+  ASSERT_TRUE(files->make_folders(dir / "a"));
+  ASSERT_TRUE(files->write_atomically(dir / "file", "x"));
+  ASSERT_EQ(::symlink((dir / "a").c_str(), (dir / "link").c_str()), 0);
+  EXPECT_EQ(files->list_folders(dir.path()), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(files->list_folders(dir / "nothing").error().code, ErrorCode::not_found);
+}
+
 TEST_F(PosixFileSystemTest, ReadsALinkAsWritten) {
   ASSERT_EQ(::symlink("../somewhere/0000:41:00.0", (dir / "link").c_str()), 0);
   EXPECT_EQ(files->read_link(dir / "link"), "../somewhere/0000:41:00.0");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "nvml_api.h"
+#include "nvml_processes.h"
 #include "pci.h"
 #include "tidewatt/metering/plausibility.h"
 #include "tidewatt/sensors/sources.h"
@@ -29,14 +30,16 @@ struct Card {
   std::string bus_id;  ///< as sysfs spells it; empty = not known
   std::optional<std::uint64_t> last_energy_mj;
   int epoch = 0;
+  std::optional<metering::DeviceProcesses> processes;  ///< as last listed
 };
 
 class Nvml final : public Source {
  public:
-  Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, std::string path)
+  Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, NvmlOptions options)
       : files_(std::move(files)),
         clock_(std::move(clock)),
-        path_(std::move(path)),
+        path_(std::move(options.library)),
+        process_period_(options.process_period),
         run_(fmt::format("nvml-{}", clock_->utc_now().time_since_epoch().count())) {}
   ~Nvml() override { close(); }
   Nvml(const Nvml&) = delete;
@@ -181,6 +184,19 @@ class Nvml final : public Source {
         !metering::is_blank(reasons))
       health.throttle_reasons = reasons;
     if (health.temperature_c || health.throttle_reasons) reading.health = health;
+    list_processes(card, memory.used <= memory.total && memory.total > 0
+                             ? std::optional{static_cast<std::int64_t>(memory.total)}
+                             : std::nullopt);
+    reading.processes = card.processes;
+  }
+
+  void list_processes(Card& card, std::optional<std::int64_t> memory_total) {
+    const auto now = clock_->mono_now();
+    if (!process_period_ || (card.processes && now - card.processes->at < *process_period_)) return;
+    card.processes = nvml::processes_of(library_->api(), card.device);
+    if (!card.processes) return;
+    card.processes->at = now;
+    card.processes->memory_total = memory_total;
   }
 
   // The instantaneous field where the driver has it, else the plain call (a 1 s mean on most cards since
@@ -267,6 +283,7 @@ class Nvml final : public Source {
   std::shared_ptr<const FileSystem> files_;
   std::shared_ptr<const Clock> clock_;
   std::string path_;
+  std::optional<Milliseconds> process_period_;
   std::string run_;
   std::unique_ptr<nvml::Library> library_;
   std::vector<Card> cards_;
@@ -285,8 +302,9 @@ std::unique_ptr<Source> make_nvml(std::shared_ptr<const FileSystem> files, std::
                                   NvmlOptions options) {
   return make_guarded(
       "nvml",
-      [files = std::move(files), clock = std::move(clock), path = options.library]()
-          -> std::unique_ptr<Source> { return std::make_unique<Nvml>(files, clock, path); },
+      [files = std::move(files), clock = std::move(clock), options]() -> std::unique_ptr<Source> {
+        return std::make_unique<Nvml>(files, clock, options);
+      },
       options.deadline);
 }
 

@@ -48,6 +48,20 @@ Result<std::unique_ptr<Library>> Library::open(const std::string& path) {
   find(handle, api.temperature, {"nvmlDeviceGetTemperature"});
   find(handle, api.throttle,
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
+  find(handle, api.compute_processes,
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
+        "nvmlDeviceGetComputeRunningProcesses"});
+  find(handle, api.graphics_processes,
+       {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2",
+        "nvmlDeviceGetGraphicsRunningProcesses"});
+  find(handle, api.mps_processes,
+       {"nvmlDeviceGetMPSComputeRunningProcesses_v3", "nvmlDeviceGetMPSComputeRunningProcesses_v2",
+        "nvmlDeviceGetMPSComputeRunningProcesses"});
+  find(handle, api.mig_count, {"nvmlDeviceGetMaxMigDeviceCount"});
+  find(handle, api.mig_device, {"nvmlDeviceGetMigDeviceHandleByIndex"});
+  find(handle, api.gpu_instance, {"nvmlDeviceGetGpuInstanceId"});
+  find(handle, api.compute_instance, {"nvmlDeviceGetComputeInstanceId"});
+  find(handle, api.attributes, {"nvmlDeviceGetAttributes_v2"});
   find(handle, api.error_text, {"nvmlErrorString"});
   if (api.init == nullptr || api.shutdown == nullptr || api.count == nullptr || api.handle == nullptr ||
       api.power == nullptr)

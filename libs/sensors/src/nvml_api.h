@@ -27,6 +27,15 @@ struct Api {
   Return (*memory)(Device, Memory*) = nullptr;
   Return (*temperature)(Device, int, unsigned*) = nullptr;
   Return (*throttle)(Device, unsigned long long*) = nullptr;
+  // void*: the layout depends on the driver
+  Return (*compute_processes)(Device, unsigned*, void*) = nullptr;
+  Return (*graphics_processes)(Device, unsigned*, void*) = nullptr;
+  Return (*mps_processes)(Device, unsigned*, void*) = nullptr;
+  Return (*mig_count)(Device, unsigned*) = nullptr;
+  Return (*mig_device)(Device, unsigned, Device*) = nullptr;
+  Return (*gpu_instance)(Device, unsigned*) = nullptr;
+  Return (*compute_instance)(Device, unsigned*) = nullptr;
+  Return (*attributes)(Device, Attributes*) = nullptr;
   const char* (*error_text)(Return) = nullptr;
 
   /// "GPU is lost (NVML 15)"

@@ -84,6 +84,55 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(Device, unsigned long long* reason
   *reasons = 4;
   return 0;
 }
+static int list(FakeProcessList& list, Device device, unsigned* count, void* out) {
+  ++list.calls;
+  if (list.code != 0) return list.code;
+  const unsigned there = device == reinterpret_cast<Device>(std::uintptr_t{1}) ? list.count : 0;
+  const unsigned room = *count;
+  *count = there;
+  if (room < there) return kInsufficientSize;
+  const unsigned stride = fake_nvml.process_stride;
+  for (unsigned i = 0; i < there; ++i) {
+    const auto& p = list.processes[i];
+    unsigned char* entry = static_cast<unsigned char*>(out) + std::size_t{i} * stride;
+    std::memset(entry, 0, stride);
+    std::memcpy(entry, &p.pid, 4);
+    std::memcpy(entry + 8, &p.memory, 8);
+    if (stride >= 24) std::memcpy(entry + 16, &p.gpu_instance, 8);
+  }
+  return 0;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, void* out) {
+  return list(fake_nvml.compute, device, count, out);
+}
+int nvmlDeviceGetGraphicsRunningProcesses_v2(Device device, unsigned* count, void* out) {
+  return list(fake_nvml.graphics, device, count, out);
+}
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(Device device, unsigned* count, void* out) {
+  return list(fake_nvml.mps, device, count, out);
+}
+int nvmlDeviceGetMaxMigDeviceCount(Device, unsigned* count) {
+  *count = 8;
+  return 0;
+}
+int nvmlDeviceGetMigDeviceHandleByIndex(Device, unsigned index, Device* part) {
+  if (fake_nvml.mig_slices[index] == 0) return 6;  // not found
+  *part = &fake_nvml.mig_slices[index];
+  return 0;
+}
+int nvmlDeviceGetGpuInstanceId(Device part, unsigned* id) {
+  *id = static_cast<unsigned>(static_cast<unsigned*>(part) - fake_nvml.mig_slices) + 1;
+  return 0;
+}
+int nvmlDeviceGetComputeInstanceId(Device, unsigned* id) {
+  *id = 0;
+  return 0;
+}
+int nvmlDeviceGetAttributes_v2(Device part, Attributes* attributes) {
+  *attributes = {};
+  attributes->compute_instance_slices = *static_cast<unsigned*>(part);
+  return 0;
+}
 const char* nvmlErrorString(int code) {
   return code == kGpuIsLost ? "GPU is lost" : code == kNotSupported ? "Not Supported" : "Unknown Error";
 }

@@ -26,6 +26,9 @@ class Nvml : public ::testing::Test {
     fake->hang = false;
     fake->cards[0] = {"GPU-aa", "00000000:3B:00.0", 0, 0, 0, 300'000, 310'000, 700'000, 5'000'000, 0};
     fake->cards[1] = {"GPU-bb", "00000000:5E:00.0", 0, 0, 0, 200'000, 210'000, 700'000, 9'000'000, 0};
+    fake->process_stride = 24;
+    fake->compute = fake->graphics = fake->mps = {};
+    for (auto& slices : fake->mig_slices) slices = 0;
     open();
   }
   void TearDown() override {
@@ -34,12 +37,18 @@ class Nvml : public ::testing::Test {
     ::dlclose(handle_);
   }
   void open(Milliseconds deadline = Milliseconds{30'000}) {
-    source = make_nvml(files, clock, {FAKE_NVML, deadline});
+    source = make_nvml(files, clock, {FAKE_NVML, deadline, std::nullopt});
   }
   std::vector<Reading> read() {
     auto readings = source->read();
     EXPECT_TRUE(readings) << readings.error().to_string();
     return readings ? *std::move(readings) : std::vector<Reading>{};
+  }
+  void open_with_processes(Milliseconds period) {
+    source = make_nvml(files, clock, {FAKE_NVML, Milliseconds{30'000}, period});
+  }
+  static FakeProcessList listed(const std::vector<FakeProcess>& processes) {
+    return {0, static_cast<unsigned>(processes.size()), 0, processes.data()};
   }
   void on_bus(const std::string& bus_id, const std::string& status) {
     const auto folder = "/sys/bus/pci/devices/" + bus_id;
@@ -204,6 +213,86 @@ TEST(Guarded, AnExceptionInsideIsAnErrorOfThisSource) {
   auto source = make_guarded(
       "broken", []() -> std::unique_ptr<Source> { return std::make_unique<Broken>(); }, Milliseconds{30'000});
   EXPECT_EQ(source->read().error().message, "broken: bad");
+}
+
+constexpr unsigned kNone = 0xFFFFFFFFU;
+
+TEST_F(Nvml, ProcessesAreListedWithTheirMemoryWhateverTheDriversLayout) {
+  const std::vector<FakeProcess> processes{
+      {100, 1000, kNone, kNone}, {200, ~0ULL, kNone, kNone}, {300, 3, kNone, kNone}};
+  for (const unsigned stride : {16U, 24U, 32U}) {
+    fake->process_stride = stride;
+    fake->compute = listed(processes);
+    open_with_processes(Milliseconds{0});
+    const auto r = read();
+    ASSERT_TRUE(r[0].processes);
+    ASSERT_EQ(r[0].processes->processes.size(), 3U) << stride;
+    EXPECT_EQ(r[0].processes->processes[0].pid, 100);
+    EXPECT_EQ(r[0].processes->processes[0].memory_used, 1000);
+    EXPECT_EQ(r[0].processes->processes[1].pid, 200);
+    EXPECT_EQ(r[0].processes->processes[1].memory_used, std::nullopt) << "all ones is no amount";
+    EXPECT_EQ(r[0].processes->processes[2].pid, 300);
+    EXPECT_EQ(r[0].processes->processes[2].instance, std::nullopt);
+    EXPECT_EQ(r[0].processes->memory_total, 1000);
+    ASSERT_TRUE(r[1].processes);
+    EXPECT_TRUE(r[1].processes->processes.empty());
+  }
+}
+
+TEST_F(Nvml, ProcessThatComputesAndDrawsIsOne) {
+  const std::vector<FakeProcess> compute{{100, 10, kNone, kNone}};
+  const std::vector<FakeProcess> graphics{{100, 30, kNone, kNone}, {7, 1, kNone, kNone}};
+  const std::vector<FakeProcess> mps{{500, 4, kNone, kNone}};
+  fake->compute = listed(compute);
+  fake->graphics = listed(graphics);
+  fake->mps = listed(mps);
+  open_with_processes(Milliseconds{0});
+  const auto r = read();
+  ASSERT_EQ(r[0].processes->processes.size(), 3U);
+  EXPECT_EQ(r[0].processes->processes[0].memory_used, 30);
+}
+
+TEST_F(Nvml, MoreProcessesThanThereIsRoomForAreAskedForAgain) {
+  std::vector<FakeProcess> processes;
+  for (unsigned i = 0; i < 500; ++i) processes.push_back({1000 + i, 5, kNone, kNone});
+  fake->compute = listed(processes);
+  open_with_processes(Milliseconds{0});
+  EXPECT_EQ(read()[0].processes->processes.size(), 500U);
+}
+
+TEST_F(Nvml, ProcessesAreNotListedWithEverySample) {
+  open_with_processes(Milliseconds{5'000});
+  read();
+  const auto calls = fake->compute.calls;
+  clock->advance(Milliseconds{1'000});
+  EXPECT_TRUE(read()[0].processes) << "the last list stays";
+  EXPECT_EQ(fake->compute.calls, calls);
+  clock->advance(Milliseconds{5'000});
+  read();
+  EXPECT_GT(fake->compute.calls, calls);
+}
+
+TEST_F(Nvml, DriverThatTellsNoProcessesIsUnknownNotEmpty) {
+  fake->compute.code = fake->graphics.code = fake->mps.code = kNotSupported;
+  open_with_processes(Milliseconds{0});
+  const auto r = read();
+  EXPECT_FALSE(r[0].processes);
+  EXPECT_DOUBLE_EQ(r[0].power->value(), 310);
+  open();
+  EXPECT_FALSE(read()[0].processes) << "not asked for";
+}
+
+TEST_F(Nvml, MigProcessesTellTheirInstanceAndTheBoardsPowerIsThereOnce) {
+  fake->mig_slices[0] = 4;
+  fake->mig_slices[1] = 1;
+  const std::vector<FakeProcess> processes{{100, 10, 1, 0}, {200, 10, 2, 0}, {300, 10, 7, 0}};
+  fake->compute = listed(processes);
+  open_with_processes(Milliseconds{0});
+  const auto r = read();
+  EXPECT_EQ(r.size(), 2U);
+  EXPECT_EQ(r[0].processes->processes[0].compute_slices, 4);
+  EXPECT_EQ(r[0].processes->processes[1].compute_slices, 1);
+  EXPECT_EQ(r[0].processes->processes[2].compute_slices, std::nullopt);
 }
 
 }  // namespace

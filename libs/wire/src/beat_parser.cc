@@ -258,6 +258,8 @@ class BeatReader {
       text(key, value, d.reason, kMaxTextBytes);
     else if (key == "holders")
       array(key, value, kMaxHolders, [&](dom::element item) { holder(d, item); });
+    else if (key == "unheld")
+      unheld(d, value);
     else if (key == "health")
       health(d, value);
   }
@@ -302,6 +304,21 @@ class BeatReader {
     if (!refused_.empty()) return;
     if (h.task_id.empty()) return refuse("holders", "a holder has no task_id");
     d.holders.push_back(std::move(h));
+  }
+
+  void unheld(DeviceSample& d, dom::element value) {
+    if (absent(value)) return;
+    Unheld u;
+    object("unheld", value, [&](std::string_view key, dom::element v) {
+      if (key == "compute_share") {
+        fraction(v, u.compute_share);
+      } else if (key == "memory_share") {
+        fraction(v, u.memory_share);
+      } else if (key == "idle_share") {
+        fraction(v, u.idle_share);
+      }
+    });
+    d.unheld = u;
   }
 
   void health(DeviceSample& d, dom::element value) {

@@ -24,6 +24,14 @@ void holders(ObjectWriter& o, const std::vector<Holder>& all) {
   out += ']';
 }
 
+void unheld(ObjectWriter& o, const std::optional<Unheld>& value) {
+  if (!value) return;
+  ObjectWriter u(o.key("unheld"));
+  if (value->compute_share) u.number("compute_share", *value->compute_share);
+  if (value->memory_share) u.number("memory_share", *value->memory_share);
+  if (value->idle_share) u.number("idle_share", *value->idle_share);
+}
+
 void health(ObjectWriter& o, const std::optional<Health>& value) {
   if (!value) return;
   ObjectWriter h(o.key("health"));
@@ -71,6 +79,7 @@ void device(std::string& out, const DeviceSample& d, bool gpu) {
   if (d.quality != Quality::measured) o.text("quality", to_string(d.quality));
   o.text_if("power_unknown_reason", d.reason);
   holders(o, d.holders);
+  unheld(o, d.unheld);
   health(o, d.health);
 }
 

@@ -33,6 +33,7 @@ Beat full_beat() {
   gpu.util = 0.97;
   gpu.source = "nvml";
   gpu.holders = {{"train-7", 0.3, std::nullopt, HolderState::sleeping}};
+  gpu.unheld = Unheld{0.5, std::nullopt, 0.25};
   gpu.health = Health{61.0, 4, 0, std::nullopt};
   beat.devices.push_back(gpu);
   DeviceSample rail;
@@ -61,6 +62,10 @@ TEST(BeatJson, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(to_json(*beat), text);
   EXPECT_EQ(beat->seq, full_beat().seq);
   EXPECT_EQ(beat->devices.at(0).holders.at(0).state, HolderState::sleeping);
+  ASSERT_TRUE(beat->devices.at(0).unheld);
+  EXPECT_EQ(beat->devices.at(0).unheld->compute_share, 0.5);
+  EXPECT_EQ(beat->devices.at(0).unheld->memory_share, std::nullopt);
+  EXPECT_EQ(beat->devices.at(0).unheld->idle_share, 0.25);
   EXPECT_EQ(beat->devices.at(1).quality, Quality::simulated);
 }
 

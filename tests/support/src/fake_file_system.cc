@@ -43,6 +43,16 @@ Result<std::vector<std::string>> FakeFileSystem::list(const std::string& folder)
   return std::vector<std::string>(names.begin(), names.end());
 }
 
+Result<std::vector<std::string>> FakeFileSystem::list_folders(const std::string& folder) const {
+  TW_TRY(const auto names, list(folder));
+  std::vector<std::string> found;
+  for (const auto& name : names) {
+    const auto path = folder.ends_with('/') ? folder + name : folder + "/" + name;
+    if (!files.contains(path) && !links.contains(path)) found.push_back(name);
+  }
+  return found;
+}
+
 bool FakeFileSystem::exists(const std::string& path) const {
   return files.contains(path) || links.contains(path) || folders_.contains(path) || list(path).has_value();
 }

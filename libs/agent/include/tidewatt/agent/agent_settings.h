@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tidewatt/agent/workloads.h"
 #include "tidewatt/config/settings.h"
 
 namespace tidewatt::agent {
@@ -42,6 +43,8 @@ struct AgentConfig {
   Milliseconds beat{20'000};
   std::vector<SourceSpec> sources;
   Milliseconds source_deadline{5'000};
+  AttributionSettings attribution;
+  std::string host_root;  ///< empty = the agent sees the host's own /proc and /sys
   double speed = 1;
   std::string spool_folder;
   std::uint64_t spool_bytes = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "tidewatt/agent/attribution_thread.h"
 #include "tidewatt/agent/collector.h"
 #include "tidewatt/agent/identity.h"
 #include "tidewatt/agent/node.h"
@@ -18,8 +19,9 @@ namespace tidewatt::agent {
 /// Makes beats at their time and spools them.
 class Beats {
  public:
+  /// @param attribution  nullptr: holders are those that the sources tell
   Beats(NodeFacts facts, const Clock& clock, const FileSystem& files, Collector& collector,
-        std::vector<std::unique_ptr<SourceRunner>>& sources);
+        std::vector<std::unique_ptr<SourceRunner>>& sources, AttributionThread* attribution = nullptr);
 
   /// The beat of the interval that ends now, without a number.
   Beat make();
@@ -31,6 +33,7 @@ class Beats {
   const Clock& clock_;
   Collector& collector_;
   std::vector<std::unique_ptr<SourceRunner>>& sources_;
+  AttributionThread* attribution_;
   CpuMeter cpu_;
   bool degraded_ = false;
 };

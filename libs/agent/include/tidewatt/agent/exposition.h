@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tidewatt/agent/attribution_thread.h"
 #include "tidewatt/agent/collector.h"
 #include "tidewatt/agent/sender.h"
 #include "tidewatt/agent/source_runner.h"
@@ -23,6 +24,7 @@ struct Snapshot {
   std::vector<SourceStatus> sources;
   SpoolStats spool;
   SenderStats sender;
+  std::optional<AttributionStatus> attribution;  ///< nullopt = off
   std::optional<SteadyTime> last_read;
   std::optional<SteadyTime> last_change;
   std::optional<double> own_cpu_seconds;

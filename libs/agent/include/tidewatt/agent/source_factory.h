@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct SourceParts {
   std::shared_ptr<FileSystem> files;
   std::shared_ptr<const Clock> clock;
   std::shared_ptr<ProcessRunner> processes;
-  std::string node_id;  ///< seeds what a simulated node does
-  double speed = 1;     ///< of a replay
+  std::string node_id;                           ///< seeds what a simulated node does
+  double speed = 1;                              ///< of a replay
+  std::optional<Milliseconds> process_period{};  ///< how often devices' processes are listed; nullopt = never
 };
 
 /// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL and hwmon.

@@ -31,6 +31,8 @@ class FileSystem {
                                                       std::size_t limit = kDefaultReadLimit) const = 0;
   /// Names (not paths) in a folder, sorted. Errors as read_text.
   [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& folder) const = 0;
+  /// Names of the folders in a folder, sorted; links to folders aren't counted. Errors as read_text.
+  [[nodiscard]] virtual Result<std::vector<std::string>> list_folders(const std::string& folder) const = 0;
   [[nodiscard]] virtual bool exists(const std::string& path) const = 0;
   /// The link's target as written. Error not_found when it is no link.
   [[nodiscard]] virtual Result<std::string> read_link(const std::string& path) const = 0;

@@ -43,6 +43,14 @@ struct Holder {
   HolderState state = HolderState::running;
 };
 
+/// The part of a device that is known to be no task's. Its energy stays unattributed and isn't spread over
+/// the holders: the shares of holders and this one are weighed together.
+struct Unheld {
+  std::optional<double> compute_share;  ///< 0..1, nullopt = not declared
+  std::optional<double> memory_share;   ///< 0..1, nullopt = not declared
+  std::optional<double> idle_share;  ///< 0..1: how much of compute_share was idle; nullopt = not kept apart
+};
+
 struct Health {
   std::optional<double> temperature_c;
   std::optional<std::uint64_t> throttle_reasons;  ///< the tool's bit mask
@@ -77,6 +85,7 @@ struct DeviceSample {
   Quality quality = Quality::measured;
   std::string reason;  ///< why the power is unknown, for display; empty when known
   std::vector<Holder> holders;
+  std::optional<Unheld> unheld;  ///< nullopt = the holders have all of it
   std::optional<Health> health;
 };
 

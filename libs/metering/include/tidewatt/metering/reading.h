@@ -12,6 +12,20 @@
 
 namespace tidewatt::metering {
 
+/// A process on a device, as the device's driver tells it.
+struct DeviceProcess {
+  std::int64_t pid = 0;                     ///< in the driver's PID namespace, which is the host's
+  std::optional<std::int64_t> memory_used;  ///< bytes of the device's memory; nullopt = not told
+  std::optional<std::uint64_t> instance;    ///< which part of a partitioned device (MIG)
+  std::optional<int> compute_slices;        ///< of that part
+};
+
+struct DeviceProcesses {
+  SteadyTime at{};  ///< when they were listed
+  std::optional<std::int64_t> memory_total;
+  std::vector<DeviceProcess> processes;
+};
+
 struct Reading {
   std::string domain;  ///< "gpu", "cpu_package", "dram", "platform", "psys", "board", ...
   int index = 0;
@@ -27,8 +41,9 @@ struct Reading {
   std::optional<Health> health;
   std::string source;
   Quality quality = Quality::measured;
-  std::string reason;           ///< why power is unknown; empty when known
-  std::vector<Holder> holders;  ///< where the source knows them (sim, replay)
+  std::string reason;                        ///< why power is unknown; empty when known
+  std::vector<Holder> holders;               ///< where the source knows them (sim, replay)
+  std::optional<DeviceProcesses> processes;  ///< nullopt = the source doesn't list them
   SteadyTime at{};
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,9 @@ std::unique_ptr<Source> make_nvidia_smi(const FileSystem& files, ProcessRunner& 
                                         std::string tool = "nvidia-smi");
 
 struct NvmlOptions {
-  std::string library = "libnvidia-ml.so.1";  ///< name or path for dlopen
-  Milliseconds deadline{2'000};               ///< how long one look may take
+  std::string library = "libnvidia-ml.so.1";     ///< name or path for dlopen
+  Milliseconds deadline{2'000};                  ///< how long one look may take
+  std::optional<Milliseconds> process_period{};  ///< how often a card's processes are listed; nullopt = never
 };
 /// NVIDIA GPUs by their management library, on a thread of its own: a hang in the vendor's code costs the
 /// deadline once, never a beat (docs/adr/0005). Suspended GPUs are neither touched nor woken.

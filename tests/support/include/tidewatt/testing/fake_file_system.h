@@ -21,6 +21,7 @@ class FakeFileSystem final : public FileSystem {
 
   [[nodiscard]] Result<std::string> read_text(const std::string& path, std::size_t limit) const override;
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& folder) const override;
+  [[nodiscard]] Result<std::vector<std::string>> list_folders(const std::string& folder) const override;
   [[nodiscard]] bool exists(const std::string& path) const override;
   [[nodiscard]] Result<std::string> read_link(const std::string& path) const override;
   Status write_atomically(const std::string& path, std::string_view bytes) override;

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "tidewatt/metering/replay_log.h"
+#include "tidewatt/sensors/isolated.h"
+#include "tidewatt/sensors/libraries.h"
 #include "tidewatt/sensors/replay.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
@@ -30,7 +32,8 @@ class Fallback final : public sensors::Source {
 
   Result<std::vector<sensors::Reading>> read() override {
     const SteadyTime now = clock_->mono_now();
-    if (!first_missing_since_ || now - *first_missing_since_ >= kTryFirstAgain) {
+    // Without a second there is nothing to stay with.
+    if (!first_missing_since_ || second_missing_ || now - *first_missing_since_ >= kTryFirstAgain) {
       auto readings = first_->read();
       const bool missing = !readings && (readings.error().code == ErrorCode::not_found ||
                                          readings.error().code == ErrorCode::unavailable);
@@ -88,9 +91,32 @@ std::unique_ptr<sensors::Source> sim(const SourceSpec& spec, const SourceParts& 
   return sensors::make_sim(std::move(options), *parts.clock);
 }
 
-std::unique_ptr<sensors::Source> nvml(const SourceParts& parts) {
-  return sensors::make_nvml(parts.files, parts.clock, {.process_period = parts.process_period});
+/// A vendor's library, in a process of its own.
+std::unique_ptr<sensors::Source> library(const std::string& name, const SourceParts& parts) {
+  return sensors::make_isolated(
+      name, [start = parts.start_sensor, name] { return start(name); }, parts.clock);
 }
+
+/// Not tried while the machine has no such cards: no process is started to find nothing.
+class WhereCardsAre final : public sensors::Source {
+ public:
+  WhereCardsAre(std::string library, std::unique_ptr<Source> source, std::shared_ptr<FileSystem> files)
+      : library_(std::move(library)), source_(std::move(source)), files_(std::move(files)) {}
+  [[nodiscard]] std::string name() const override { return source_->name(); }
+  Result<std::vector<sensors::Reading>> read() override {
+    // Once seen they stay: a driver that is unloaded for a moment is the library's own trouble.
+    seen_ = seen_ || sensors::has_cards_for(library_, *files_);
+    if (!seen_)
+      return fail(ErrorCode::not_found, fmt::format("no cards or driver for {} on this machine", library_));
+    return source_->read();
+  }
+
+ private:
+  std::string library_;
+  std::unique_ptr<Source> source_;
+  std::shared_ptr<FileSystem> files_;
+  bool seen_ = false;
+};
 
 constexpr std::size_t kMaxLogBytes = 256U << 20U;
 
@@ -132,10 +158,12 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   for (const auto& spec : specs) {
     const bool all = spec.kind == "auto";
     if (all) {
-      add(make_fallback("nvidia", nvml(parts),
+      add(make_fallback("nvidia",
+                        std::make_unique<WhereCardsAre>("nvml", library("nvml", parts), parts.files),
                         sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock), parts.clock));
     }
-    if (spec.kind == "nvml") add(nvml(parts));
+    if (std::ranges::find(sensors::library_names(), spec.kind) != sensors::library_names().end())
+      add(library(spec.kind, parts));
     if (spec.kind == "nvidia-smi") {
       add(sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock));
     }

@@ -6,16 +6,18 @@
 #include <limits>
 #include <optional>
 
+#include "library_sources.h"
 #include "nvml_api.h"
 #include "nvml_processes.h"
 #include "pci.h"
 #include "tidewatt/metering/plausibility.h"
-#include "tidewatt/sensors/sources.h"
+#include "tidewatt/sensors/libraries.h"
 #include "tidewatt/units/exact.h"
 
 namespace tidewatt::sensors {
 namespace {
 
+constexpr const char* kLibrary = "libnvidia-ml.so.1";
 constexpr double kWattsPerMilliwatt = 1e-3;
 constexpr std::int64_t kMicrojoulesPerMillijoule = 1000;
 // Cards come and go rarely; a lost one makes us look at once.
@@ -35,10 +37,10 @@ struct Card {
 
 class Nvml final : public Source {
  public:
-  Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, NvmlOptions options)
+  Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, LibraryOptions options)
       : files_(std::move(files)),
         clock_(std::move(clock)),
-        path_(std::move(options.library)),
+        path_(options.library.empty() ? kLibrary : std::move(options.library)),
         process_period_(options.process_period),
         run_(fmt::format("nvml-{}", clock_->utc_now().time_since_epoch().count())) {}
   ~Nvml() override { close(); }
@@ -299,13 +301,8 @@ class Nvml final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
-                                  NvmlOptions options) {
-  return make_guarded(
-      "nvml",
-      [files = std::move(files), clock = std::move(clock), options]() -> std::unique_ptr<Source> {
-        return std::make_unique<Nvml>(files, clock, options);
-      },
-      options.deadline);
+                                  LibraryOptions options) {
+  return std::make_unique<Nvml>(std::move(files), std::move(clock), std::move(options));
 }
 
 }  // namespace tidewatt::sensors

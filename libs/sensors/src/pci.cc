@@ -23,14 +23,17 @@ bool is_suspended(const FileSystem& files, const std::string& bus_id) {
   return text(files, fmt::format("{}/{}/power/runtime_status", kRoot, bus_id)) == "suspended";
 }
 
-std::vector<PciGpu> nvidia_gpus(const FileSystem& files) {
+std::vector<PciGpu> nvidia_gpus(const FileSystem& files) { return cards_on_bus(files, "0x10de"); }
+
+std::vector<PciGpu> cards_on_bus(const FileSystem& files, std::string_view vendor) {
   std::vector<PciGpu> gpus;
   const auto devices = files.list(std::string{kRoot});
   if (!devices) return gpus;
   for (const auto& device : *devices) {
     const auto folder = fmt::format("{}/{}", kRoot, device);
-    if (text(files, folder + "/vendor") != "0x10de") continue;
-    if (!text(files, folder + "/class").starts_with("0x03")) continue;  // display and 3D controllers
+    if (text(files, folder + "/vendor") != vendor) continue;
+    const auto kind = text(files, folder + "/class");
+    if (!kind.starts_with("0x03") && !kind.starts_with("0x12")) continue;
     gpus.push_back({device, is_suspended(files, device)});
   }
   return gpus;

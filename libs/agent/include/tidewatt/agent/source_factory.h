@@ -1,7 +1,7 @@
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +18,10 @@ struct SourceParts {
   std::shared_ptr<FileSystem> files;
   std::shared_ptr<const Clock> clock;
   std::shared_ptr<ProcessRunner> processes;
-  std::string node_id;                           ///< seeds what a simulated node does
-  double speed = 1;                              ///< of a replay
-  std::optional<Milliseconds> process_period{};  ///< how often devices' processes are listed; nullopt = never
+  std::string node_id;  ///< seeds what a simulated node does
+  double speed = 1;     ///< of a replay
+  /// Starts a process that reads one of sensors::library_names().
+  std::function<Result<std::unique_ptr<Companion>>(const std::string& library)> start_sensor{};
 };
 
 /// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL and hwmon.

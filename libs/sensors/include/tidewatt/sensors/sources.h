@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,25 +31,6 @@ std::unique_ptr<Source> make_hwmon(const FileSystem& files, const Clock& clock);
 /// GPU is suspended.
 std::unique_ptr<Source> make_nvidia_smi(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
                                         std::string tool = "nvidia-smi");
-
-struct NvmlOptions {
-  std::string library = "libnvidia-ml.so.1";     ///< name or path for dlopen
-  Milliseconds deadline{2'000};                  ///< how long one look may take
-  std::optional<Milliseconds> process_period{};  ///< how often a card's processes are listed; nullopt = never
-};
-/// NVIDIA GPUs by their management library, on a thread of its own: a hang in the vendor's code costs the
-/// deadline once, never a beat (docs/adr/0005). Suspended GPUs are neither touched nor woken.
-/// @error not_found the library isn't there; unavailable the driver isn't; timed_out no answer within the
-/// deadline
-std::unique_ptr<Source> make_nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
-                                  NvmlOptions options = {});
-
-/// Puts a source on a thread of its own. read() waits at most `deadline`; while the thread hangs, further
-/// reads fail at once (timed_out) and nothing queues up; a late result is thrown away. The factory runs on
-/// that thread too. If the thread still hangs at destruction it is left behind: what the source uses must be
-/// owned by it.
-std::unique_ptr<Source> make_guarded(std::string name, std::function<std::unique_ptr<Source>()> factory,
-                                     Milliseconds deadline);
 
 struct SimOptions {
   std::uint64_t seed = 1;

@@ -7,6 +7,8 @@
 #include <array>
 
 #include "tidewatt/config/suggest.h"
+#include "tidewatt/sensors/libraries.h"
+#include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::agent {
@@ -15,8 +17,12 @@ namespace {
 using config::Kind;
 
 const std::vector<std::string>& source_kinds() {
-  static const std::vector<std::string> kKinds{"auto",  "nvml", "nvidia-smi", "rapl",
-                                               "hwmon", "sim",  "replay"};
+  static const std::vector<std::string> kKinds = [] {
+    std::vector<std::string> kinds{"auto", "nvidia-smi", "tool", "rapl", "hwmon", "sim", "replay"};
+    const auto& libraries = sensors::library_names();
+    kinds.insert(kinds.begin() + 1, libraries.begin(), libraries.end());
+    return kinds;
+  }();
   return kKinds;
 }
 
@@ -61,7 +67,9 @@ const config::SettingsTable& agent_settings() {
       {.path = "sources",
        .kind = Kind::list,
        .fallback = "auto",
-       .help = "What is read: auto, nvml, nvidia-smi, rapl, hwmon, sim:gpus=8, replay:FILE.",
+       .help =
+           "What is read: auto, a vendor's library (nvml, amdsmi, level-zero, ...), tool:NAME, rapl, hwmon, "
+           "sim:gpus=8, replay:FILE.",
        .metavar = "LIST"},
       {.path = "source_deadline",
        .kind = Kind::duration,
@@ -150,6 +158,16 @@ Result<SourceSpec> parse_source(std::string_view text) {
   if (spec.kind == "replay") {
     if (rest.empty()) return fail(ErrorCode::invalid_input, "replay needs a file: replay:/path/to/log.csv");
     spec.file = rest;
+    return spec;
+  }
+  if (spec.kind == "tool") {
+    const auto known = sensors::tool_names();
+    if (std::ranges::find(known, rest) == known.end()) {
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("tool \"{}\" isn't known; write tool:NAME with one of {}", rest,
+                              fmt::join(known, ", ")));
+    }
+    spec.tool = rest;
     return spec;
   }
   if (spec.kind != "sim" && colon != std::string_view::npos) {

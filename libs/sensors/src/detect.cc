@@ -97,7 +97,7 @@ bool has(const std::vector<Detection>& detections, std::string_view source, std:
 std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock) {
   std::vector<Detection> found;
   found.push_back(detect_nvml(files));
-  found.push_back(from_readings("nvidia-smi", make_nvidia_smi(files, processes, clock)->read()));
+  found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
   found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   return found;

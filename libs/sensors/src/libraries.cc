@@ -19,6 +19,17 @@ struct Library {
 const std::vector<Library>& libraries() {
   static const std::vector<Library> kAll{
       {"nvml", make_nvml, {"/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"}, "0x10de"},
+      {"amdsmi", make_amd_smi, {}, "0x1002"},
+      {"rocm-smi-lib", make_rocm_smi, {}, "0x1002"},
+      {"level-zero", make_level_zero, {}, "0x8086"},
+      {"hygon-smi-lib", make_hygon_smi, {}, "0x1d94"},
+      {"dcmi", make_dcmi, {"/dev/davinci_manager"}, "0x19e5"},
+      {"cndev", make_cndev, {"/dev/cambricon_ctl"}, "0xcabc"},
+      {"mxsml", make_mxsml, {"/dev/mxcd"}, "0x9999"},
+      {"efml", make_efml, {"/dev/gcuctl"}, "0x1e36"},
+      {"mtml", make_mtml, {"/dev/mtgpu.0"}, "0x1ed5"},
+      {"hlml", make_hlml, {"/sys/class/habanalabs"}, "0x1da3"},
+      {"xpuml", make_xpuml, {"/dev/xpuctrl"}, "0x1d22"},
   };
   return kAll;
 }
@@ -30,6 +41,11 @@ const Library* find(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string> library_names_or(std::string named, std::vector<std::string> usual) {
+  if (named.empty()) return usual;
+  return {std::move(named)};
+}
 
 const std::vector<std::string>& library_names() {
   static const std::vector<std::string> kNames = [] {

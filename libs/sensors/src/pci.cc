@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kRoot = "/sys/bus/pci/devices";
 constexpr std::size_t kSmall = 256;
+constexpr std::string_view kHuawei = "0x19e5";  // its display controllers are the boards' consoles
 
 std::string text(const FileSystem& files, const std::string& path) {
   const auto content = files.read_text(path, kSmall);
@@ -33,7 +34,8 @@ std::vector<PciGpu> cards_on_bus(const FileSystem& files, std::string_view vendo
     const auto folder = fmt::format("{}/{}", kRoot, device);
     if (text(files, folder + "/vendor") != vendor) continue;
     const auto kind = text(files, folder + "/class");
-    if (!kind.starts_with("0x03") && !kind.starts_with("0x12")) continue;
+    const bool display = kind.starts_with("0x03") && vendor != kHuawei;
+    if (!display && !kind.starts_with("0x12")) continue;
     gpus.push_back({device, is_suspended(files, device)});
   }
   return gpus;

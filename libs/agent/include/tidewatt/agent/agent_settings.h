@@ -13,10 +13,12 @@ namespace tidewatt::agent {
 
 const config::SettingsTable& agent_settings();
 
-/// One entry of `sources`: "nvml", "sim:gpus=8:seed=3", "replay:/var/log/power.csv".
+/// One entry of `sources`: "nvml", "tool:npu-smi", "sim:gpus=8:seed=3", "replay:/var/log/power.csv".
 struct SourceSpec {
-  std::string kind;  ///< auto, nvml, nvidia-smi, rapl, hwmon, sim, replay
-  std::string file;  ///< replay
+  std::string
+      kind;  ///< auto, a library (sensors::library_names()), tool, nvidia-smi, rapl, hwmon, sim, replay
+  std::string tool;                                          ///< of kind tool: its name
+  std::string file;                                          ///< replay
   std::vector<std::pair<std::string, std::string>> options;  ///< sim
 
   [[nodiscard]] const std::string* option(std::string_view name) const;

@@ -24,7 +24,8 @@ struct SourceParts {
   std::function<Result<std::unique_ptr<Companion>>(const std::string& library)> start_sensor{};
 };
 
-/// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL and hwmon.
+/// The sources that the settings name; "auto" stands for the node's accelerators (a vendor's library, else
+/// its tool; only vendors whose cards, driver or tool are there), RAPL and hwmon.
 /// @error invalid_input  a log that can't be replayed
 Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::vector<SourceSpec>& specs,
                                                                     const SourceParts& parts);

@@ -1,5 +1,5 @@
 // Vendors' management libraries as sources. They run foreign code: in the agent each lives in a process of
-// its own (isolated.h, docs/adr/0006).
+// its own (isolated.h, docs/adr/0007).
 #pragma once
 
 #include <memory>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tidewatt/base/clock.h"
@@ -26,11 +27,16 @@ std::unique_ptr<Source> make_rapl(const FileSystem& files, const Clock& clock);
 /// @error not_found  no power sensor below /sys/class/hwmon
 std::unique_ptr<Source> make_hwmon(const FileSystem& files, const Clock& clock);
 
-/// NVIDIA GPUs by running nvidia-smi: the fallback where its library can't be opened. Deadline 5 s; after a
-/// failure the next tries wait 5 s, 10 s, ... up to 5 min, so processes never pile up. Not run while every
-/// GPU is suspended.
-std::unique_ptr<Source> make_nvidia_smi(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                                        std::string tool = "nvidia-smi");
+/// The vendors' tools that can be run and understood, by the names of metering::known_tools().
+std::vector<std::string> tool_names();
+/// Whether the tool's program lies in one of the places where it is looked for.
+bool has_tool(std::string_view name, const FileSystem& files);
+/// A vendor's cards by running its tool: the fallback where its library can't be opened. Deadline 5 s; after
+/// a failure the next tries wait 5 s, 10 s, ... up to 5 min, so processes never pile up. Not run while every
+/// card is suspended.
+/// @return nullptr for a tool that isn't known
+std::unique_ptr<Source> make_tool(std::string_view name, const FileSystem& files, ProcessRunner& processes,
+                                  const Clock& clock);
 
 struct SimOptions {
   std::uint64_t seed = 1;

@@ -174,7 +174,7 @@ class Endpoint {
     if (attribution_ != nullptr) s.attribution = attribution_->status();
     s.last_read = collector_.last_read();
     s.last_change = collector_.last_change();
-    s.own_cpu_seconds = own_cpu_seconds();
+    s.own_cpu_seconds = own_cpu_seconds(*outside_.files);
     s.own_resident_bytes = own_resident_bytes(*outside_.files);
     return s;
   }

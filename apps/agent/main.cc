@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,32 @@ std::optional<std::string> from_environment(const std::string& name) {
   return value;
 }
 
+struct Loaded {
+  std::unique_ptr<config::Settings> settings;
+  agent::AgentConfig config;
+  std::vector<std::string> problems;  ///< one line each; the rest holds only when there is none
+};
+
+Loaded load(const Arguments& arguments) {
+  Loaded out;
+  out.settings = std::make_unique<config::Settings>(agent::agent_settings());
+  auto& settings = *out.settings;
+  if (!arguments.config_file.empty()) {
+    const auto text = os::make_file_system()->read_text(arguments.config_file, 1U << 20U);
+    if (!text) {
+      out.problems.push_back("--config: " + text.error().to_string());
+      return out;
+    }
+    settings.load_yaml(*text, arguments.config_file);
+  }
+  settings.load_environment(from_environment);
+  settings.load_flags(arguments.settings);
+  settings.finish();
+  out.config = agent::config_from(settings);
+  for (const auto& problem : settings.problems()) out.problems.push_back(problem.to_string());
+  return out;
+}
+
 int run(int argc, char** argv) {
   const Arguments arguments = parse_arguments(argc, argv);
   if (arguments.help) {
@@ -101,29 +128,28 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "tidewatt-agent: %s\n", arguments.trouble.c_str());
     return app::kExitUsage;
   }
-  config::Settings settings{agent::agent_settings()};
-  if (!arguments.config_file.empty()) {
-    const auto text = os::make_file_system()->read_text(arguments.config_file, 1U << 20U);
-    if (!text) {
-      std::fprintf(stderr, "tidewatt-agent: --config: %s\n", text.error().to_string().c_str());
-      return app::kExitUsage;
-    }
-    settings.load_yaml(*text, arguments.config_file);
-  }
-  settings.load_environment(from_environment);
-  settings.load_flags(arguments.settings);
-  settings.finish();
-  const agent::AgentConfig config = agent::config_from(settings);
-  for (const auto& problem : settings.problems()) {
-    std::fprintf(stderr, "tidewatt-agent: %s\n", problem.to_string().c_str());
-  }
-  if (!settings.problems().empty()) return app::kExitUsage;
+  Loaded loaded = load(arguments);
+  for (const auto& problem : loaded.problems) std::fprintf(stderr, "tidewatt-agent: %s\n", problem.c_str());
+  if (!loaded.problems.empty()) return app::kExitUsage;
   if (arguments.check_config) {
-    std::printf("%s", settings.describe().c_str());
+    std::printf("%s", loaded.settings->describe().c_str());
     return 0;
   }
-  log::set_level(level_of(config.log_level));
-  return config.once ? app::print_one_beat(config) : app::run_agent(config, settings);
+  log::set_level(level_of(loaded.config.log_level));
+  if (loaded.config.once) return app::print_one_beat(loaded.config);
+  Loaded next;
+  const auto sound = [&] {
+    next = load(arguments);
+    for (const auto& problem : next.problems)
+      log::error("the settings are not read again, they are wrong; the old ones hold", {{"error", problem}});
+    return next.problems.empty();
+  };
+  for (;;) {
+    const int code = app::run_agent(loaded.config, *loaded.settings, sound);
+    if (code != app::kReload) return code;
+    loaded = std::move(next);
+    log::set_level(level_of(loaded.config.log_level));
+  }
 }
 
 }  // namespace

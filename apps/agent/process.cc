@@ -13,6 +13,7 @@ sigset_t stop_signals() {
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGTERM);
   ::sigaddset(&set, SIGINT);
+  ::sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -30,8 +31,10 @@ bool StopSignal::wait(Milliseconds time) {
   const auto ms = std::max<std::int64_t>(time.count(), 0);
   const timespec left{.tv_sec = static_cast<time_t>(ms / 1000),
                       .tv_nsec = static_cast<long>(ms % 1000 * 1'000'000)};
-  asked_ = ::sigtimedwait(&set, nullptr, &left) > 0;
-  return asked_;
+  const int signal = ::sigtimedwait(&set, nullptr, &left);
+  if (signal == SIGHUP) reload_ = true;
+  asked_ = signal > 0 && signal != SIGHUP;
+  return asked_ || reload_;
 }
 
 }  // namespace tidewatt::app

@@ -17,6 +17,7 @@
 #include "tidewatt/agent/exposition.h"
 #include "tidewatt/agent/host_files.h"
 #include "tidewatt/agent/identity.h"
+#include "tidewatt/agent/relay.h"
 #include "tidewatt/agent/sender.h"
 #include "tidewatt/agent/source_factory.h"
 #include "tidewatt/base/log.h"
@@ -34,7 +35,10 @@ using agent::SourceRunner;
 constexpr Milliseconds kSendDeadline{10'000};
 constexpr Milliseconds kLastSendDeadline{2'000};
 constexpr Milliseconds kStopPatience{2'300};
+constexpr Milliseconds kReloadPatience{15'000};  // a request under way ends by its deadline before
 constexpr std::size_t kMaxAnswerBytes = 1U << 20U;
+constexpr std::size_t kMostRelayedBytes = 8U << 20U;  // as the server's own limit
+constexpr std::string_view kBeatsPath = "/api/v1/heartbeats";
 constexpr int kHealthyBeats = 3;
 constexpr int kHoldIntervals = 3;
 constexpr Milliseconds kLongestRecordedGap{60'000};  // as the server's own limit
@@ -122,8 +126,9 @@ std::shared_ptr<agent::Collector> make_collector(const AgentConfig& config) {
 class Endpoint {
  public:
   Endpoint(const AgentConfig& config, const agent::NodeFacts& facts, Outside& outside,
-           const agent::Collector& collector, const Runners& runners, const agent::Spool& spool,
-           const agent::Sender& sender, const agent::AttributionThread* attribution)
+           const agent::Collector& collector, const Runners& runners, agent::Spool& spool,
+           const agent::Sender& sender, agent::Relay::TokenSource relay_token,
+           const agent::AttributionThread* attribution)
       : config_(config),
         facts_(facts),
         outside_(outside),
@@ -132,19 +137,20 @@ class Endpoint {
         spool_(spool),
         sender_(sender),
         attribution_(attribution),
+        relay_(spool, *outside.clock, std::move(relay_token)),
         started_(outside.clock->mono_now()) {}
 
   Status open() {
     if (config_.listen.address.empty()) return {};
     auto server = net::Server::listen({.address = config_.listen.address,
                                        .port = config_.listen.port,
-                                       .max_body_bytes = 4096,
+                                       .max_body_bytes = config_.relay ? kMostRelayedBytes : 4096,
                                        .max_header_bytes = 8192,
-                                       .max_connections = 32,
+                                       .max_connections = config_.relay ? 1024U : 32U,
                                        .worker_threads = 1,
-                                       .max_queued_requests = 32,
-                                       .tls_certificate_file = {},
-                                       .tls_key_file = {}},
+                                       .max_queued_requests = config_.relay ? 256U : 32U,
+                                       .tls_certificate_file = config_.tls_certificate,
+                                       .tls_key_file = config_.tls_key},
                                       [this](const net::Request& request) { return answer(request); });
     if (!server) {
       Error error = server.error();
@@ -172,6 +178,7 @@ class Endpoint {
     s.spool = spool_.stats();
     s.sender = sender_.stats();
     if (attribution_ != nullptr) s.attribution = attribution_->status();
+    if (config_.relay) s.relayed = relay_.taken();
     s.last_read = collector_.last_read();
     s.last_change = collector_.last_change();
     s.own_cpu_seconds = own_cpu_seconds(*outside_.files);
@@ -179,7 +186,8 @@ class Endpoint {
     return s;
   }
 
-  [[nodiscard]] net::Response answer(const net::Request& request) const {
+  [[nodiscard]] net::Response answer(const net::Request& request) {
+    if (config_.relay && request.path == kBeatsPath) return relay_.take(request);
     if (request.method != "GET" && request.method != "HEAD") {
       return net::problem(405, "method_not_allowed", "Method not allowed", "only GET is answered here");
     }
@@ -192,7 +200,9 @@ class Endpoint {
       auto health = agent::health_of(snapshot(), started_, config_.beat * kHealthyBeats);
       return {health.status, {{"content-type", "text/plain; charset=utf-8"}}, std::move(health.body)};
     }
-    return net::problem(404, "not_found", "Not found", "this agent answers /metrics and /healthz");
+    return net::problem(404, "not_found", "Not found",
+                        config_.relay ? "this agent answers /metrics, /healthz and " + std::string{kBeatsPath}
+                                      : "this agent answers /metrics and /healthz");
   }
 
   const AgentConfig& config_;
@@ -203,6 +213,7 @@ class Endpoint {
   const agent::Spool& spool_;
   const agent::Sender& sender_;
   const agent::AttributionThread* attribution_;
+  agent::Relay relay_;
   SteadyTime started_;
   std::unique_ptr<net::Server> server_;
 };
@@ -231,7 +242,8 @@ Result<std::unique_ptr<agent::Spool>> open_spool(const AgentConfig& config, cons
 
 }  // namespace
 
-int run_agent(const AgentConfig& config, const config::Settings& settings) {
+int run_agent(const AgentConfig& config, const config::Settings& settings,
+              const std::function<bool()>& settings_are_sound) {
   StopSignal stop;
   Outside outside{config};
   auto facts = facts_of(config, outside);
@@ -253,10 +265,15 @@ int run_agent(const AgentConfig& config, const config::Settings& settings) {
                        *outside.clock,
                        outside.rng,
                        [&settings, &outside] { return settings.secret("token", *outside.files); },
-                       {.url = config.server + "/api/v1/heartbeats",
+                       {.url = config.server + std::string{kBeatsPath},
                         .user_agent = fmt::format("tidewatt-agent/{}", TIDEWATT_VERSION)}};
   const auto attribution = start_attribution(config, outside);
-  Endpoint endpoint{config, *facts, outside, *collector, *runners, **spool, sender, attribution.get()};
+  Endpoint endpoint{
+      config,           *facts,
+      outside,          *collector,
+      *runners,         **spool,
+      sender,           [&settings, &outside] { return settings.secret("relay_token", *outside.files); },
+      attribution.get()};
   if (auto opened = endpoint.open(); !opened) return give_up(opened.error());
   agent::DeliveryThread delivery{sender, *outside.clock, client(config, kSendDeadline),
                                  client(config, kLastSendDeadline)};
@@ -269,23 +286,28 @@ int run_agent(const AgentConfig& config, const config::Settings& settings) {
   release_unused_memory();
 
   os::SecureRng jitter;
-  agent::run_beats(
-      *outside.clock, jitter, config.beat, [&](Milliseconds time) { return stop.wait(time); },
-      [&] {
-        beats.make_and_spool(**spool, identity);
-        delivery.wake();
-      });
+  bool reload = false;
+  const auto wait = [&](Milliseconds time) {
+    if (!stop.wait(time)) return false;
+    if (!stop.reload_asked()) return true;
+    reload = settings_are_sound();
+    return reload;
+  };
+  agent::run_beats(*outside.clock, jitter, config.beat, wait, [&] {
+    beats.make_and_spool(**spool, identity);
+    delivery.wake();
+  });
 
-  log::info("stopping");
+  log::info(reload ? "reloading" : "stopping");
   beats.make_and_spool(**spool, identity);
   endpoint.close();
-  const bool ended = delivery.stop(kStopPatience);
+  const bool ended = delivery.stop(reload ? kReloadPatience : kStopPatience);
   runners->clear();
   log::info("stopped", {{"waiting", std::to_string((*spool)->stats().waiting)}});
   // A request or a source that still hangs must not hold up the end; all beats are on disk.
   std::fflush(nullptr);
-  if (!ended) std::_Exit(0);
-  return 0;
+  if (!ended) std::_Exit(reload ? kExitFailure : 0);
+  return reload ? kReload : 0;
 }
 
 int print_one_beat(const AgentConfig& config) {

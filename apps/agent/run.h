@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "tidewatt/agent/agent_settings.h"
 
 namespace tidewatt::app {
@@ -7,9 +9,14 @@ namespace tidewatt::app {
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 
-/// Samples, beats and delivers until SIGTERM or SIGINT.
-/// @return exit code
-int run_agent(const agent::AgentConfig& config, const config::Settings& settings);
+/// Not an exit code: run again with the settings read anew.
+inline constexpr int kReload = -1;
+
+/// Samples, beats and delivers until SIGTERM or SIGINT, or until SIGHUP while the settings are sound.
+/// @param settings_are_sound  reads them anew and logs what is wrong with them
+/// @return exit code, or kReload
+int run_agent(const agent::AgentConfig& config, const config::Settings& settings,
+              const std::function<bool()>& settings_are_sound);
 
 /// Reads the sources for one interval and prints one beat as JSON.
 int print_one_beat(const agent::AgentConfig& config);

@@ -126,6 +126,18 @@ const config::SettingsTable& agent_settings() {
        .fallback = "127.0.0.1:7311",
        .help = "Address of /metrics and /healthz, or off.",
        .metavar = "HOST:PORT"},
+      {.path = "relay",
+       .kind = Kind::boolean,
+       .help = "Take other agents' beats on the listening address and send them on."},
+      {.path = "relay_token",
+       .kind = Kind::secret,
+       .help = "File with the token that other agents must show to a relay.",
+       .env = "TIDEWATT_RELAY_TOKEN"},
+      {.path = "tls.certificate", .help = "PEM of the listening address.", .metavar = "FILE"},
+      {.path = "tls.key", .help = "PEM of its private key.", .metavar = "FILE"},
+      {.path = "insecure_listen",
+       .kind = Kind::boolean,
+       .help = "Relay without TLS to other machines, on a network that is trusted."},
       {.path = "log_level",
        .kind = Kind::choice,
        .fallback = "info",
@@ -258,6 +270,32 @@ void check_server(config::Settings& settings, AgentConfig& out) {
   }
 }
 
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+void check_relay(config::Settings& settings, AgentConfig& out) {
+  out.relay = settings.boolean("relay");
+  out.tls_certificate = settings.text("tls.certificate");
+  out.tls_key = settings.text("tls.key");
+  if (out.tls_certificate.empty() != out.tls_key.empty())
+    settings.add_problem("tls.certificate", "tls.certificate and tls.key belong together: give both or none");
+  if (!out.relay) return;
+  if (out.listen.address.empty()) {
+    settings.add_problem("relay", "needs a listening address; give listen HOST:PORT instead of off");
+  } else if (!is_loopback(out.listen.address)) {
+    if (out.tls_certificate.empty() && !settings.boolean("insecure_listen"))
+      settings.add_problem("relay",
+                           fmt::format("{} is reachable from other machines and there is no TLS: give "
+                                       "tls.certificate and tls.key, or insecure_listen where the network is "
+                                       "trusted",
+                                       out.listen.address));
+    if (!settings.given("relay_token"))
+      settings.add_problem("relay",
+                           "needs relay_token_file, so that not everybody may post beats in others' names");
+  }
+}
+
 }  // namespace
 
 AgentConfig config_from(config::Settings& settings) {
@@ -287,6 +325,7 @@ AgentConfig config_from(config::Settings& settings) {
   } else {
     settings.add_problem("listen", listen.error().message);
   }
+  check_relay(settings, out);
   if (out.beat < out.interval) {
     settings.add_problem("beat", fmt::format("{} ms is shorter than the interval of {} ms", out.beat.count(),
                                              out.interval.count()));

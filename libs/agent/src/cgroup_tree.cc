@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tidewatt/units/text.h"
+
 namespace tidewatt::agent {
 namespace {
 
@@ -48,6 +50,7 @@ class Walk {
         until_(clock.mono_now() + limits.time) {}
 
   CgroupLook run() {
+    look_.root = hierarchy_.root;
     look_.used = counter("");
     below("", 0);
     return std::move(look_);
@@ -103,7 +106,29 @@ class Walk {
   CgroupLook look_;
 };
 
+constexpr int kSearchDepth = 5;
+constexpr int kMostSearched = 32;
+
+std::optional<std::int64_t> search(const FileSystem& files, const std::string& folder, int depth, int& left) {
+  if (left-- <= 0) return std::nullopt;
+  if (const auto text = files.read_text(folder + "/cgroup.procs", kSmallFile)) {
+    const auto pid = parse_int64(std::string_view(*text).substr(0, text->find('\n')));
+    if (pid && *pid > 0) return pid;
+  }
+  if (depth == 0) return std::nullopt;
+  const auto names = files.list_folders(folder);
+  if (!names) return std::nullopt;
+  for (const auto& name : *names)
+    if (const auto pid = search(files, folder + "/" + name, depth - 1, left)) return pid;
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> any_process_in(const FileSystem& files, const std::string& folder) {
+  int left = kMostSearched;
+  return search(files, folder, kSearchDepth, left);
+}
 
 Result<CgroupLook> look_at_cgroups(const FileSystem& files, const Clock& clock, const std::string& root,
                                    const CgroupLimits& limits) {

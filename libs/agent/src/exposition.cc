@@ -4,28 +4,13 @@
 
 #include <initializer_list>
 
+#include "tidewatt/attribution/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::agent {
 namespace {
 
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-
-/// Length of the UTF-8 sequence at the start of `text`; 0 when it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and what is beyond U+10FFFF.
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F)) return 0;
-  if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) return 0;
-  return length;
-}
 
 class Text {
  public:
@@ -123,7 +108,7 @@ void sources(Text& text, const Snapshot& s) {
   for (const auto& source : s.sources) text.value({{"source", source.name}}, source.failures);
 }
 
-void attribution(Text& text, const Snapshot& s) {
+void attribution_cost(Text& text, const Snapshot& s) {
   if (!s.attribution) return;
   const auto& a = *s.attribution;
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
@@ -152,6 +137,9 @@ void attribution(Text& text, const Snapshot& s) {
 void delivery(Text& text, const Snapshot& s) {
   text.counter("tidewatt_agent_beats_spooled_total", "Beats made and spooled since the start.",
                s.spool.appended);
+  if (s.relayed)
+    text.counter("tidewatt_agent_beats_relayed_total", "Beats taken from other agents since the start.",
+                 *s.relayed);
   text.counter("tidewatt_agent_beats_sent_total", "Beats that the server acknowledged.", s.sender.sent);
   text.counter("tidewatt_agent_beats_duplicate_total", "Of these, beats that the server had already.",
                s.sender.duplicates);
@@ -183,7 +171,7 @@ void delivery(Text& text, const Snapshot& s) {
 std::string escape_label(std::string_view value) {
   std::string out;
   while (!value.empty()) {
-    const std::size_t length = utf8_length(value);
+    const std::size_t length = attribution::utf8_length(value);
     if (length == 0) {
       out += "\xEF\xBF\xBD";
       value.remove_prefix(1);
@@ -209,7 +197,7 @@ std::string to_prometheus(const Snapshot& s) {
   text.value({{"version", s.version}, {"cluster", s.cluster}, {"node_id", s.node_id}}, std::uint64_t{1});
   devices(text, s);
   sources(text, s);
-  attribution(text, s);
+  attribution_cost(text, s);
   delivery(text, s);
   if (s.own_cpu_seconds) {
     text.family("process_cpu_seconds_total", "counter", "CPU time of the agent itself.");

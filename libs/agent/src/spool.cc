@@ -169,11 +169,19 @@ std::uint64_t Spool::next_id() const {
 }
 
 bool Spool::append(std::string payload) {
+  std::vector<std::string> payloads;
+  payloads.push_back(std::move(payload));
+  return append(std::move(payloads));
+}
+
+bool Spool::append(std::vector<std::string> payloads) {
   const std::lock_guard lock(mutex_);
-  Recent recent{{++last_id_, std::move(payload)}, clock_.utc_now(), clock_.mono_now(), false};
-  recent_bytes_ += recent.record.payload.size();
-  recent_.push_back(std::move(recent));
-  ++stats_.appended;
+  for (auto& payload : payloads) {
+    Recent recent{{++last_id_, std::move(payload)}, clock_.utc_now(), clock_.mono_now(), false};
+    recent_bytes_ += recent.record.payload.size();
+    recent_.push_back(std::move(recent));
+    ++stats_.appended;
+  }
   enforce_age();
   const Status written = write_unsaved();
   if (written) {

@@ -28,6 +28,7 @@ constexpr std::int64_t kShareUnit = 1'000'000'000;  ///< the ledger's: shares tr
 constexpr std::int64_t kLeastShare = kShareUnit / 1'000;
 constexpr std::uint64_t kAwakeLooks = 30;
 constexpr std::size_t kMostUnknownInLog = 20;
+constexpr std::size_t kMostRememberedJobs = 4'096;
 constexpr Milliseconds kTick{10};
 constexpr Microseconds kMicrosecondsPerTick = 10'000;
 constexpr std::string_view kMpsServer = "nvidia-cuda-mps";  ///< as the kernel cuts it to 15 bytes
@@ -127,12 +128,31 @@ std::optional<Workload> WorkloadScanner::workload_of(std::int64_t pid, SteadyTim
       workload->labels.emplace_back("slurm_job", std::move(*job));
     }
   }
+  if (workload) name_by_job(*workload, pid, {});
   // Read last: one that began after the driver listed this pid is another process, and all above is its.
   const auto text = files_->read_text(folder + "/stat", kSmallFile);
   const auto stat = text ? attribution::parse_process_stat(*text) : std::nullopt;
   if (!stat || attribution::started_at(*stat) > listed_at + kTick) return std::nullopt;
   if (workload && stat->name == kMpsServer) workload->labels.emplace_back("mps_server", "1");
   return workload;
+}
+
+/// A folder that Slurm names by SLUID holds a job whose number its processes know. Without a number the SLUID
+/// stays.
+void WorkloadScanner::name_by_job(Workload& workload, std::optional<std::int64_t> pid,
+                                  const std::string& folder) {
+  const auto* sluid = workload.label("slurm_sluid");
+  if (sluid == nullptr) return;
+  auto known = job_of_sluid_.find(*sluid);
+  if (known == job_of_sluid_.end()) {
+    if (!pid) pid = any_process_in(*files_, folder);
+    auto job = pid ? slurm_job_of(*pid) : std::nullopt;
+    if (!job) return;
+    if (job_of_sluid_.size() >= kMostRememberedJobs) job_of_sluid_.clear();
+    known = job_of_sluid_.emplace(*sluid, std::move(*job)).first;
+  }
+  workload.task_id = "slurm/" + known->second;
+  workload.labels.emplace_back("slurm_job", known->second);
 }
 
 std::optional<std::string> WorkloadScanner::slurm_job_of(std::int64_t pid) const {
@@ -179,6 +199,7 @@ void WorkloadScanner::look_at_cpu(Workloads& out) {
   next.busy = std::max(static_cast<Microseconds>(times->busy) * kMicrosecondsPerTick, look->used.value_or(0));
   kinds_.clear();
   for (auto& found : look->found) {
+    name_by_job(found.workload, std::nullopt, look->root + found.workload.account_path);
     const auto name = settings_.relabel.name_of(found.workload);
     if (name) {
       auto& kind = kinds_.try_emplace(*name, found.workload.kind).first->second;

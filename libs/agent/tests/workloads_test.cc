@@ -224,6 +224,20 @@ TEST_F(WorkloadsTest, SlurmJobIsFoundInTheEnvironmentWhereTheCgroupSaysNothing) 
   EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "unit/slurmd.service");
 }
 
+TEST_F(WorkloadsTest, JobThatSlurmNamesBySluidGetsItsNumberFromItsProcesses) {
+  using namespace std::string_literals;
+  const std::string job = "/system.slice/slurmstepd.scope/s5K1KKYAYG5D00";
+  process(10, job + "/step_0/user/task_0");
+  cgroup(job, 0);
+  EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "slurm/s5K1KKYAYG5D00");
+  files->files["/proc/10/environ"] = "SLURM_JOB_ID=4242\0"s;
+  files->files[kCgroups + job + "/step_0/user/task_0/cgroup.procs"] = "10\n11\n";
+  busy(20);
+  const auto found = after(20);
+  EXPECT_EQ(share_of(found, "slurm/4242"), 0);
+  EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "slurm/4242");
+}
+
 TEST_F(WorkloadsTest, MpsServerWorksForItsClients) {
   process(1, "/system.slice/nvidia-mps.service", "nvidia-cuda-mps");
   process(10, kPod);

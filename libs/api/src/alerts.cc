@@ -81,6 +81,7 @@ Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
   std::size_t silent = 0;
   std::size_t offset = 0;
   std::size_t low = 0;
+  std::size_t apart = 0;
   for (const NodeInfo* each : in_natural_order(nodes)) {
     const NodeInfo& node = *each;
     const bool live = is_live(node, now, core.options.silent_after);
@@ -94,6 +95,15 @@ Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
       alerts.push_back(alert("clock_offset", node.key.node_id, node.last_seen_at,
                              fmt::format("its clock and the server's differ by {} s, or its beats are late",
                                          node.clock_offset->count() / 1000)));
+    for (const auto& [domain, index, check] : node.checks) {
+      if (!live || !check.apart() || apart++ >= kMostOfAKind) continue;
+      const double counter = to_joules(check.counter).value();
+      const double power = to_joules(check.power).value();
+      alerts.push_back(alert(
+          "counter_apart", node.key.node_id, std::nullopt,
+          fmt::format("{} {}: its counter and its measured power differ by {:.1f} %; booked by the counter",
+                      domain, index, std::abs(counter - power) / std::max(counter, power) * 100)));
+    }
     const auto found = totals.find({node.key.cluster, node.key.node_id});
     if (found == totals.end()) continue;
     const auto share = found->second.coverage();
@@ -103,7 +113,7 @@ Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
                 fmt::format("only {:.1f} % of the range is covered: real energy is higher than shown",
                             std::floor(*share * 1000.0) / 10.0)));
   }
-  return {std::move(alerts), of_the_ledger + silent + offset + low};
+  return {std::move(alerts), of_the_ledger + silent + offset + low + apart};
 }
 
 }  // namespace tidewatt::api

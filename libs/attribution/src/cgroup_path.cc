@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tidewatt/attribution/printable.h"
+
 namespace tidewatt::attribution {
 namespace {
 
@@ -163,12 +165,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-/// Fit for a name that travels: no control characters, bounded.
-std::string clean(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  if (text.size() > kMaxIdBytes) text.resize(kMaxIdBytes);
-  return text;
-}
+std::string clean(std::string_view text) { return printable(text, kMaxIdBytes); }
 
 std::string pod_uid(std::string_view id) {
   std::string uid(id);
@@ -317,11 +314,11 @@ class Walk {
       case unknown:
         break;
     }
-    if (wins) found_->task_id = clean(std::move(task));
+    if (wins) found_->task_id = clean(task);
   }
 
   void set(std::string_view label, std::string value) {
-    value = clean(std::move(value));
+    value = clean(value);
     for (auto& [known, old] : found_->labels)
       if (known == label) {
         old = std::move(value);
@@ -373,11 +370,7 @@ const std::string* Workload::label(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<Workload> workload_of_path(std::string_view path) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  return Walk{path}.run();
-}
+std::optional<Workload> workload_of_path(std::string_view path) { return Walk{path}.run(); }
 
 std::optional<Workload> workload_of_process(std::string_view text) {
   std::optional<Workload> best;
@@ -389,7 +382,11 @@ std::optional<Workload> workload_of_process(std::string_view text) {
     const auto first = line.find(':');
     const auto second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos || !line.substr(second + 1).starts_with('/')) continue;
-    auto found = workload_of_path(line.substr(second + 1));
+    auto path = line.substr(second + 1);
+    // The kernel's mark for a cgroup that was removed under its process.
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+    auto found = workload_of_path(path);
     if (!found) continue;
     const auto controllers = line.substr(first + 1, second - first - 1);
     const std::pair<int, bool> standing{rank(found->kind), names_cpu_time(controllers)};

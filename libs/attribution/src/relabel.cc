@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tidewatt/attribution/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::attribution {
@@ -44,8 +45,7 @@ std::string filled(std::string_view name, std::string_view whole, const std::vec
       name.remove_prefix(1);
     }
   }
-  if (out.size() > kMaxNameBytes) out.resize(kMaxNameBytes);
-  return out;
+  return printable(out, kMaxNameBytes);
 }
 
 }  // namespace

@@ -137,8 +137,8 @@ TEST(CgroupPath, WhatOnlyGroupsOthersIsNobodys) {
     EXPECT_FALSE(workload_of_path(path)) << path;
 }
 
-TEST(CgroupPath, DeletedCgroupIsStillItsOwners) {
-  EXPECT_EQ(workload_of_path("/docker/" + kId + " (deleted)")->task_id, "container/" + kId);
+TEST(ProcessCgroup, RemovedCgroupIsStillItsOwners) {
+  EXPECT_EQ(workload_of_process("0::/docker/" + kId + " (deleted)\n")->task_id, "container/" + kId);
 }
 
 TEST(CgroupPath, PathSeenFromAnotherNamespaceIsRead) {
@@ -146,9 +146,9 @@ TEST(CgroupPath, PathSeenFromAnotherNamespaceIsRead) {
 }
 
 TEST(CgroupPath, HostileNamesStayBoundedAndPrintable) {
-  const auto found = workload_of_path("/system.slice/a\nb\x01" + std::string(5000, 'x') + ".service");
+  const auto found = workload_of_path("/system.slice/a\nb\x01\xff" + std::string(5000, 'x') + ".service");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->task_id.substr(0, 10), "unit/a?b?x");
+  EXPECT_EQ(found->task_id.substr(0, 11), "unit/a?b??x");
   EXPECT_LE(found->task_id.size(), 256U);
   std::string deep;
   for (int i = 0; i < 10'000; ++i) deep += "/x";

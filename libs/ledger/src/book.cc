@@ -22,6 +22,9 @@ constexpr Milliseconds kRetireAfter{hours{7 * 24}};
 /// One beat's energy in one domain stays below this, so that sums of a beat fit 64 bits.
 constexpr std::int64_t kMostPerBeat = 9'000'000'000'000'000'000;
 constexpr double kLeastCovered = 0.9;
+/// So long is a counter compared with the power beside it: short enough to be news, long enough for slow
+/// sensors.
+constexpr Milliseconds kCheckWindow{600'000};
 
 std::optional<Milliwatts> plausible(std::optional<Watts> power) {
   const auto exact = power ? quantise(*power) : std::nullopt;
@@ -124,6 +127,7 @@ class Booker {
       }
     }
     booking.curve = std::move(curve_);
+    booking.checks = std::move(checks_);
     if (any_known_ && !any_advanced_) note(Note::stale);
     for (const auto n : notes_) booking.notes.push_back(n);
   }
@@ -229,7 +233,10 @@ class Booker {
       if (!tw.account.last_sample_at) add_sample(tw.account, at_);
       add_sample(on_device(tw, task, delta.key), at_);
     }
-    if (!first) interval(domain, cursor, sample, end, names, holders, delta);
+    if (!first) {
+      interval(domain, cursor, sample, end, names, holders, delta);
+      reconcile(cursor, sample, end);
+    }
     devices_.push_back(std::move(delta));
     advance(cursor, sample, end, names);
   }
@@ -257,6 +264,7 @@ class Booker {
     domain.budget -= result->energy.n;
     if (result->counter_note) note(*result->counter_note);
     frozen_ = result->counter_note == Note::counter_frozen;
+    if (result->by_counter) by_counter_ = result->energy;
     if (result->gap > Milliseconds{0}) note(Note::gap);
 
     const UtcRange whole{cursor.at, at_};
@@ -316,6 +324,24 @@ class Booker {
     domain.bridged = domain.bridged || result->by_counter;
     domain.partial = std::max(domain.partial, short_by);
     if (result->gap > Milliseconds{0}) domain.least_counted = std::min(domain.least_counted, result->counted);
+  }
+
+  /// Counter and integrated power are compared all the time; what is booked stays the counter's.
+  void reconcile(DeviceCursor& cursor, const DeviceSample& sample, const IntervalEnd& end) {
+    const auto counted = std::exchange(by_counter_, std::nullopt);
+    const auto dt = at_ - cursor.at;
+    if (!counted || !end.power || dt > rules_.max_gap) return;
+    if (sample.power_covered &&
+        !(sample.power_covered->value() * kPerKilo >= kLeastCovered * static_cast<double>(dt.count())))
+      return;
+    const auto integrated = energy_of(*end.power, dt);
+    if (!integrated) return;
+    cursor.check.counter += *counted;
+    cursor.check.power += *integrated;
+    cursor.check.time += dt;
+    if (cursor.check.time < kCheckWindow) return;
+    if (cursor.check.apart()) note(Note::counter_apart);
+    checks_.push_back({sample.domain, sample.index, std::exchange(cursor.check, {})});
   }
 
   /// Seconds of the interval that the agent's samples didn't cover, when that is more than a tenth of it.
@@ -501,6 +527,8 @@ class Booker {
   bool any_known_ = false;
   bool any_advanced_ = false;
   bool frozen_ = false;
+  std::optional<Microjoules> by_counter_;  ///< of the device at hand
+  std::vector<CheckedCounter> checks_;
 };
 
 }  // namespace
@@ -519,6 +547,8 @@ std::string_view to_string(Note note) {
       return "counter_implausible";
     case Note::counter_frozen:
       return "counter_frozen";
+    case Note::counter_apart:
+      return "counter_apart";
     case Note::partial:
       return "partial";
     case Note::power_implausible:

@@ -5,7 +5,7 @@
 namespace tidewatt::ledger {
 namespace {
 
-constexpr char kVersion = 1;
+constexpr char kVersion = 2;
 
 /// LEB128 varints, zigzag for signed, length-prefixed strings.
 class Writer {
@@ -90,13 +90,16 @@ void write(Writer& w, const DeviceCursor& d) {
   w.text(d.counter_boot);
   w.text(d.counter_epoch);
   w.flag(d.counter_distrusted);
+  w.i64(d.check.counter.n);
+  w.i64(d.check.power.n);
+  w.i64(d.check.time.count());
   w.flag(d.limit.has_value());
   if (d.limit) w.i64(d.limit->n);
   w.u64(d.holders.size());
   for (const auto& holder : d.holders) w.text(holder);
 }
 
-DeviceCursor read_device(Reader& r) {
+DeviceCursor read_device(Reader& r, char version) {
   DeviceCursor d;
   d.domain = r.text();
   d.index = static_cast<int>(r.i64());
@@ -108,6 +111,11 @@ DeviceCursor read_device(Reader& r) {
   d.counter_boot = r.text();
   d.counter_epoch = r.text();
   d.counter_distrusted = r.flag();
+  if (version >= 2) {
+    d.check.counter = Microjoules{r.i64()};
+    d.check.power = Microjoules{r.i64()};
+    d.check.time = Milliseconds{r.i64()};
+  }
   if (r.flag()) d.limit = Milliwatts{r.i64()};
   const auto holders = r.count();
   for (std::size_t i = 0; i < holders && r.ok(); ++i) d.holders.push_back(r.text());
@@ -115,6 +123,14 @@ DeviceCursor read_device(Reader& r) {
 }
 
 }  // namespace
+
+bool CounterCheck::apart() const {
+  constexpr WideMicrojoules::Int kResolution = 10'000'000;  // of the coarsest counters, both ends
+  constexpr WideMicrojoules::Int kPercent = 3;
+  const WideMicrojoules::Int difference = WideMicrojoules::Int{counter.n} - power.n;
+  const WideMicrojoules::Int size = difference < 0 ? -difference : difference;
+  return size > kResolution && size * 100 > std::max(counter, power).n * kPercent;
+}
 
 bool SeenSeqs::seen(std::uint64_t seq) const {
   if (runs.empty()) return false;
@@ -187,12 +203,13 @@ std::string encode(const NodeCursor& cursor) {
 }
 
 Result<NodeCursor> decode_cursor(std::string_view bytes) {
-  if (bytes.empty() || bytes.front() != kVersion)
+  const char version = bytes.empty() ? '\0' : bytes.front();
+  if (version < 1 || version > kVersion)
     return fail(ErrorCode::corrupt, "node cursor has an unknown version",
                 "was the database written by a newer tidewatt?");
   Reader r(bytes.substr(1));
   NodeCursor cursor;
-  for (auto n = r.count(); n > 0 && r.ok(); --n) cursor.devices.push_back(read_device(r));
+  for (auto n = r.count(); n > 0 && r.ok(); --n) cursor.devices.push_back(read_device(r, version));
   for (auto n = r.count(); n > 0 && r.ok(); --n) {
     DomainCursor domain;
     domain.domain = r.text();

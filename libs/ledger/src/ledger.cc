@@ -39,13 +39,15 @@ struct Ledger::NodeWork {
   std::vector<Note> notes;
   Accrual accrual;
   std::map<std::string, ShownBeat> newest;  ///< by agent: of the accepted ones, by sample time
-  bool settled = false;                     ///< results are final
+  std::vector<CheckedCounter> checks;
+  bool settled = false;  ///< results are final
 };
 
 void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
   work.results.assign(work.beats.size(), {});
   work.notes.clear();
   work.newest.clear();
+  work.checks.clear();
   work.accrual = {};
   work.accrual.node = work.node;
   auto read = store_.cursor(work.node);
@@ -96,6 +98,7 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
       }
     }
     if (booking.curve) work.accrual.curve.push_back(std::move(*booking.curve));
+    work.checks.insert(work.checks.end(), booking.checks.begin(), booking.checks.end());
     work.notes.insert(work.notes.end(), booking.notes.begin(), booking.notes.end());
   }
   work.accrual.next = std::move(cursor);
@@ -116,6 +119,7 @@ std::optional<NodeInfo> Ledger::seen(const NodeWork& work) {
   std::optional<NodeInfo> info = known ? std::move(*known) : std::nullopt;
   if (has(BeatOutcome::accepted)) {
     for (const auto& [agent, beat] : work.newest) info = shown_with(std::move(info), beat);
+    if (info) add_checks(*info, work.checks);
   } else if (!info && has(BeatOutcome::retry)) {
     // Nothing is kept of a node that was only ever refused.
     info = shown_with(std::nullopt, {last.beat, last.receipt.at, {}, {}});

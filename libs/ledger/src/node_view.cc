@@ -68,4 +68,16 @@ NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown) {
   return after;
 }
 
+void add_checks(NodeInfo& info, const std::vector<CheckedCounter>& checks) {
+  const auto same = [](const auto& a, const auto& b) { return a.domain == b.domain && a.index == b.index; };
+  for (const auto& check : checks) {
+    std::erase_if(info.checks, [&](const auto& before) { return same(before, check); });
+    info.checks.push_back(check);
+  }
+  std::erase_if(info.checks, [&](const auto& check) {
+    return std::none_of(info.devices.begin(), info.devices.end(),
+                        [&](const auto& device) { return same(device, check); });
+  });
+}
+
 }  // namespace tidewatt::ledger

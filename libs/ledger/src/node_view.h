@@ -18,4 +18,7 @@ struct ShownBeat {
 /// devices stay for two minutes of the node's time unless this beat reports them.
 NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown);
 
+/// The latest check of each device takes the place of the one before; those of devices that are gone go.
+void add_checks(NodeInfo& info, const std::vector<CheckedCounter>& checks);
+
 }  // namespace tidewatt::ledger

@@ -203,6 +203,32 @@ TEST(Book, JoulesIntegratedWhileTheCounterStoodStillAreNotCountedAgainWhenItJump
   EXPECT_EQ(books.node("n1").counter.n, 2'100 * kJoule);
 }
 
+TEST(Book, CounterAndIntegralApartAreFlagged) {
+  const auto run = [](double power) {
+    Books books;
+    std::vector<CheckedCounter> checks;
+    for (int i = 0; i <= 31; ++i) {
+      auto builder = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20)
+                         .gpu(0, power, 5'000.0 + i * 20 * 300.0);
+      const auto booking = book(books.cursors[{"default", "n1"}], builder.beat, {}, {}, books.rules);
+      checks.insert(checks.end(), booking.checks.begin(), booking.checks.end());
+      books.take(builder);
+    }
+    EXPECT_EQ(checks.size(), 1U) << "ten minutes are one check";
+    EXPECT_EQ(checks.front().check.counter.n, 180'000'000'000);
+    EXPECT_EQ(books.node("n1").energy.n, 186'000'000'000)
+        << "booked is the counter's, whatever the power says";
+    const bool noted =
+        std::find(books.notes.begin(), books.notes.end(), Note::counter_apart) != books.notes.end();
+    EXPECT_EQ(checks.front().check.apart(), noted);
+    return noted;
+  };
+  EXPECT_FALSE(run(300));
+  EXPECT_FALSE(run(292));
+  EXPECT_TRUE(run(290));
+  EXPECT_TRUE(run(310));
+}
+
 TEST(Book, EstimatedPowerIsDrawnButNotBooked) {
   Books books;
   for (int i = 0; i < 2; ++i) {

@@ -20,10 +20,11 @@ NodeCursor sample() {
                        "b1",
                        "d1",
                        true,
+                       {Microjoules{11}, Microjoules{12}, Milliseconds{13}},
                        Milliwatts{700'000},
                        {"t1", "t2"}});
   c.devices.push_back(
-      {"cpu_package", 1, "", "", UtcTime{}, UtcTime{}, std::nullopt, "", "", false, std::nullopt, {}});
+      {"cpu_package", 1, "", "", UtcTime{}, UtcTime{}, std::nullopt, "", "", false, {}, std::nullopt, {}});
   c.domains.push_back({"gpu", UtcTime{Milliseconds{5}}, {{"t1", UtcTime{Milliseconds{4}}}}});
   c.boots.push_back(
       {"b1", UtcTime{Milliseconds{5}}, Milliseconds{99}, UtcTime{Milliseconds{6}}, Milliseconds{3}, "run"});

@@ -3,22 +3,136 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tools/accelerators.h"
+#include "tools/input.h"
 #include "tools/nvidia_smi.h"
 
 namespace tidewatt::metering {
 namespace {
 
+using State = CoverageState;
+
+struct Form {
+  std::string_view form;
+  State state;
+  std::string_view note = {};
+};
+
 struct Tool {
   std::string_view name;
   Result<ToolReadings> (*parse)(std::string_view command, std::string_view text);
+  std::string_view vendor = {};
+  std::vector<Form> forms = {};
 };
 
-// Sorted by name. One line per tool.
-constexpr std::array kTools{
-    Tool{"nvidia-smi", tools::parse_nvidia_smi},
+constexpr auto kComplete = State::complete;
+constexpr auto kAdapted = State::adapted;
+constexpr auto kNoSample = State::no_sample;
+
+// Sorted by name. One entry per tool, one line per form.
+const std::vector<Tool>& registry() {
+  static const std::vector<Tool> all{
+      {"amd-smi",
+       tools::parse_amd_smi,
+       "AMD",
+       {{"metric text and JSON", kComplete, "older key names and the gpu_data list adapted"},
+        {"static --limit", kComplete, "limits only"},
+        {"CPU metrics table", kComplete},
+        {"CPU POWER_METRICS", kAdapted},
+        {"default table, monitor", kAdapted},
+        {"CSV", kNoSample}}},
+      {"brsmi",
+       tools::parse_brsmi,
+       "Biren",
+       {{"default table", kComplete}, {"query text and CSV", kNoSample}}},
+      {"cnmon",
+       tools::parse_cnmon,
+       "Cambricon",
+       {{"default table 5.x", kComplete},
+        {"default table 4.x", kNoSample},
+        {"info, XML", kNoSample, "unknown layout"}}},
+      {"efsmi", tools::parse_efsmi, "Enflame", {{"default table", kComplete}, {"-q", kComplete}}},
+      {"gc-info",
+       tools::parse_gc_info,
+       "Graphcore",
+       {{"-i", kComplete, "ipu power is N/A on C600, M2000 and virtual IPUs"},
+        {"gc-monitor", kNoSample, "unknown layout"}}},
+      {"generic",
+       tools::parse_generic,
+       "any",
+       {{"tables, CSV, key : value", kAdapted, "names decide: a limit is never the draw"}}},
+      {"hl-smi",
+       tools::parse_hl_smi,
+       "Habana",
+       {{"default table", kComplete}, {"-Q CSV", kAdapted}, {"-q", kNoSample}}},
+      {"hy-smi",
+       tools::parse_hy_smi,
+       "Hygon",
+       {{"concise table", kComplete}, {"--showpower JSON", kAdapted}, {"--showpower text, CSV", kNoSample}}},
+      {"ixsmi",
+       tools::parse_ixsmi,
+       "Iluvatar",
+       {{"default table", kComplete, "two-chip cards report on one chip"},
+        {"CSV", kAdapted},
+        {"-q", kNoSample}}},
+      {"kunlunxin-xpu-smi",
+       tools::parse_kunlunxin_xpu_smi,
+       "Kunlunxin",
+       {{"table of XRE 5", kComplete},
+        {"DEVICES table of XRE 4", kComplete, "some have no power column"},
+        {"-q", kNoSample},
+        {"-m", kNoSample, "unknown layout: a list without names"}}},
+      {"mthreads-gmi",
+       tools::parse_mthreads_gmi,
+       "Moore Threads",
+       {{"default table", kComplete, "prints no power"}, {"-q and JSON", kAdapted}}},
+      {"mx-smi",
+       tools::parse_mx_smi,
+       "MetaX",
+       {{"default table", kComplete}, {"--show-board-power, -j", kNoSample, "unknown layout"}}},
+      {"npu-smi",
+       tools::parse_npu_smi,
+       "Huawei",
+       {{"info", kComplete, "A3: the card's value stands on die 0"},
+        {"info -t power, -t common", kComplete},
+        {"info -t of the 950", kAdapted}}},
+      {"nvidia-smi",
+       tools::parse_nvidia_smi,
+       "NVIDIA",
+       {{"default table", kComplete},
+        {"-q text and XML", kComplete},
+        {"CSV", kComplete},
+        {"dmon", kComplete}}},
+      {"rocm-smi",
+       tools::parse_rocm_smi,
+       "AMD",
+       {{"concise table", kComplete}, {"JSON", kComplete}, {"--showpower text and CSV", kNoSample}}},
+      {"tt-smi",
+       tools::parse_tt_smi,
+       "Tenstorrent",
+       {{"-s", kComplete, "the chip's power, not the board's"}}},
+      {"xpu-smi",
+       tools::parse_xpu_smi,
+       "Intel",
+       {{"stats", kComplete},
+        {"dump CSV", kComplete},
+        {"config", kComplete, "limits only"},
+        {"table of 2.x", kComplete},
+        {"stats -j", kNoSample}}},
+  };
+  return all;
+}
+
+// Tools that were looked at and print no watts.
+constexpr std::array kWithoutChannel{
+    std::array<std::string_view, 3>{"AWS", "neuron-monitor, neuron-top",
+                                    "no channel: percent of an unknown maximum only"},
+    std::array<std::string_view, 3>{"Google", "tpu-info", "no channel"},
+    std::array<std::string_view, 3>{"Rockchip", "rknpu load", "no channel: load and voltage only"},
 };
 
 nlohmann::ordered_json json_of(const ToolIndex& index) {
@@ -35,13 +149,41 @@ nlohmann::ordered_json json_of(const std::optional<Watts>& power) {
 
 std::vector<std::string_view> known_tools() {
   std::vector<std::string_view> names;
-  for (const auto& tool : kTools) names.push_back(tool.name);
+  for (const auto& tool : registry()) names.push_back(tool.name);
   return names;
 }
 
+std::string_view to_string(CoverageState state) {
+  switch (state) {
+    case CoverageState::complete:
+      return "complete";
+    case CoverageState::adapted:
+      return "adapted";
+    case CoverageState::no_sample:
+      break;
+  }
+  return "no sample";
+}
+
+std::vector<ToolCoverage> tool_coverage() {
+  std::vector<ToolCoverage> rows;
+  for (const auto& tool : registry())
+    for (const auto& form : tool.forms)
+      rows.push_back({std::string{tool.vendor}, std::string{tool.name}, std::string{form.form}, form.state,
+                      std::string{form.note}});
+  for (const auto& [vendor, tool, why] : kWithoutChannel)
+    rows.push_back({std::string{vendor}, std::string{tool}, "-", CoverageState::no_sample, std::string{why}});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ToolCoverage& a, const ToolCoverage& b) { return a.vendor < b.vendor; });
+  return rows;
+}
+
 Result<ToolReadings> parse_tool(std::string_view tool, std::string_view command, std::string_view text) {
-  for (const auto& known : kTools)
-    if (known.name == tool) return known.parse(command, text);
+  for (const auto& known : registry()) {
+    if (known.name != tool) continue;
+    TW_TRY(const std::string plain, tools::normalised(tool, text));
+    return known.parse(command, plain);
+  }
   return fail(ErrorCode::invalid_input, fmt::format("no parser for the tool '{}'", tool),
               fmt::format("known tools: {}", fmt::join(known_tools(), ", ")));
 }

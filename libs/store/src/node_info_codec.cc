@@ -125,6 +125,14 @@ constexpr auto kNodeFields = [](auto& io, auto& n) {
   io.list(n.devices, kDeviceFields);
 };
 
+constexpr auto kCheckFields = [](auto& io, auto& checked) {  // since version 2
+  io(checked.domain);
+  io(checked.index);
+  io(checked.check.counter.n);
+  io(checked.check.power.n);
+  io(checked.check.time);
+};
+
 constexpr auto kAgentFields = [](auto& io, auto& share) {  // since version 2
   io(share.agent_id);
   io(share.last_sample_at);
@@ -138,6 +146,7 @@ std::string encode(const NodeInfo& info) {
   Out out{ByteWriter(bytes)};
   kNodeFields(out, info);
   out.list(info.agents, kAgentFields);
+  out.list(info.checks, kCheckFields);
   return bytes;
 }
 
@@ -148,7 +157,10 @@ Result<NodeInfo> decode_node_info(const ledger::NodeKey& key, std::string_view b
   if (version >= 1 && version <= kVersion) {
     In in{ByteReader(bytes.substr(1))};
     kNodeFields(in, info);
-    if (version >= 2) in.list(info.agents, kAgentFields);
+    if (version >= 2) {
+      in.list(info.agents, kAgentFields);
+      in.list(info.checks, kCheckFields);
+    }
     std::size_t devices = 0;
     for (const auto& share : info.agents) devices += std::min(share.devices, info.devices.size());
     if (in.r.finished() && devices <= info.devices.size()) return info;

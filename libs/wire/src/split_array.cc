@@ -1,5 +1,7 @@
 #include "split_array.h"
 
+#include "tidewatt/wire/beat_json.h"
+
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::wire {
@@ -40,6 +42,12 @@ std::optional<std::vector<std::string_view>> split_array(std::string_view text, 
   elements.push_back(trim(text.substr(begin)));
   if (elements.size() > most) return std::nullopt;
   return elements;
+}
+
+std::vector<std::string_view> beat_texts(std::string_view body) {
+  const auto first = body.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && body[first] == '{') return {body};
+  return split_array(body, kMaxBeats).value_or(std::vector<std::string_view>{});
 }
 
 }  // namespace tidewatt::wire

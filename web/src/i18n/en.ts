@@ -169,6 +169,7 @@ export const en = {
   "alert.agent_silent": "agent silent",
   "alert.coverage_low": "coverage low",
   "alert.clock_offset": "clock offset",
+  "alert.counter_apart": "counter and power apart",
   "alert.conservation": "conservation broken",
   "alert.since": "since {time}",
   "alert.open": "open",

@@ -171,6 +171,7 @@ export const zh: Record<MessageKey, string> = {
   "alert.agent_silent": "采集代理失联",
   "alert.coverage_low": "覆盖率低",
   "alert.clock_offset": "时钟偏差",
+  "alert.counter_apart": "计数器与功率不符",
   "alert.conservation": "守恒被破坏",
   "alert.since": "自 {time}",
   "alert.open": "查看",

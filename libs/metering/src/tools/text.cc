@@ -88,6 +88,13 @@ PrintedPower parse_watts(std::string_view text, std::string_view default_unit) {
   return {Watts{*value * *factor}, {}};
 }
 
+bool may_be_cut(std::string_view value, std::size_t decimals) {
+  value = trim(value);
+  if (!parse_double(value)) return false;
+  const auto point = value.find('.');
+  return point == std::string_view::npos || value.size() < point + 1 + decimals;
+}
+
 void set_limit(ToolDevice& device, std::string_view text, std::string_view unit) {
   const auto printed = parse_watts(text, unit);
   if (printed.watts) device.power_limit = judge_limit(*printed.watts);
@@ -119,12 +126,16 @@ void set_power(ToolDevice& device, const std::vector<Candidate>& candidates, std
 void add_up(ToolReadings& readings) {
   double sum = 0;
   int known = 0;
+  readings.unknown_devices = 0;
+  readings.total.reset();
   for (const auto& device : readings.devices) {
-    if (!device.power) continue;
+    if (!device.power) {
+      if (!device.reason.starts_with(kCountedOnSibling)) ++readings.unknown_devices;
+      continue;
+    }
     sum += device.power->value();
     ++known;
   }
-  readings.unknown_devices = static_cast<int>(readings.devices.size()) - known;
   if (known > 0) readings.total = Watts{sum};
 }
 

@@ -41,7 +41,14 @@ struct Candidate {
 void set_power(ToolDevice& device, const std::vector<Candidate>& candidates, std::string_view none_reason);
 void set_limit(ToolDevice& device, std::string_view text, std::string_view unit = "W");
 
-/// Adds the known powers up and counts the unknown ones.
+/// True if a text that ends within this value may have lost digits of it: a bare number with fewer than
+/// `decimals` digits behind its point.
+bool may_be_cut(std::string_view value, std::size_t decimals);
+
+/// Begins the reason of a part whose power is in a sibling's reading: not unknown, and not added again.
+inline constexpr std::string_view kCountedOnSibling = "power_reported_once_per_card";
+
+/// Adds the known powers up and counts the unknown ones, without those counted on a sibling.
 void add_up(ToolReadings& readings);
 
 /// "nvidia-smi: line 3: expected X, got 'Y'"

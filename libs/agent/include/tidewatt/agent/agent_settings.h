@@ -52,6 +52,9 @@ struct AgentConfig {
   std::uint64_t spool_bytes = 0;
   Milliseconds spool_age{0};
   ListenAddress listen;
+  bool relay = false;           ///< take other agents' beats and send them on
+  std::string tls_certificate;  ///< of the listening side; empty = plain HTTP
+  std::string tls_key;
   std::string log_level;
   bool once = false;
 };

@@ -19,6 +19,7 @@ struct CgroupLook {
     attribution::Workload workload;
     attribution::Microseconds used = 0;  ///< cumulative, of the workload's cgroup and all below it
   };
+  std::string root;  ///< of the hierarchy: paths are below it
   std::vector<Found> found;
   std::optional<attribution::Microseconds> used;  ///< of the whole tree, where its root tells it
   std::uint64_t folders = 0;                      ///< walked
@@ -39,5 +40,8 @@ struct CgroupLimits {
 /// @error not_found  no hierarchy there that counts CPU time
 Result<CgroupLook> look_at_cgroups(const FileSystem& files, const Clock& clock, const std::string& root,
                                    const CgroupLimits& limits);
+
+/// A process in a cgroup or in one below it, and nothing more about it. nullopt: none was found soon.
+std::optional<std::int64_t> any_process_in(const FileSystem& files, const std::string& folder);
 
 }  // namespace tidewatt::agent

@@ -25,6 +25,7 @@ struct Snapshot {
   SpoolStats spool;
   SenderStats sender;
   std::optional<AttributionStatus> attribution;  ///< nullopt = off
+  std::optional<std::uint64_t> relayed;          ///< beats of other agents; nullopt = no relay
   std::optional<SteadyTime> last_read;
   std::optional<SteadyTime> last_change;
   std::optional<double> own_cpu_seconds;

@@ -62,6 +62,8 @@ class Spool {
   /// @return true when it is on disk, false when it is in memory only (see stats().failure). Never loses the
   /// newest.
   bool append(std::string payload);
+  /// Several, saved together. @return true when all are on disk
+  bool append(std::vector<std::string> payloads);
   /// The oldest beats not yet acknowledged, in order: at most `max_records` and `max_bytes`, but at least
   /// one.
   [[nodiscard]] std::vector<SpoolRecord> peek(std::size_t max_records, std::size_t max_bytes);

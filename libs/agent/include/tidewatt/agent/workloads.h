@@ -70,6 +70,8 @@ class WorkloadScanner {
   [[nodiscard]] bool is_worth_telling(const std::string& task, std::int64_t share);
   std::optional<attribution::Workload> workload_of(std::int64_t pid, SteadyTime listed_at);
   [[nodiscard]] std::optional<std::string> slurm_job_of(std::int64_t pid) const;
+  void name_by_job(attribution::Workload& workload, std::optional<std::int64_t> pid,
+                   const std::string& folder);
   [[nodiscard]] bool pids_are_the_hosts() const;
   void note_unknown(const std::vector<std::string>& paths);
 
@@ -81,7 +83,9 @@ class WorkloadScanner {
   /// Services and sessions that used time, by the look that last saw it; always-told workloads aren't here.
   std::map<std::string, std::uint64_t, std::less<>> awake_;
   std::map<std::string, attribution::WorkloadKind, std::less<>> kinds_;  // of this look
-  std::set<std::string, std::less<>> told_unknown_;                      // in the log, bounded
+  /// Jobs of Slurm's newer folders, which are named by another id.
+  std::map<std::string, std::string, std::less<>> job_of_sluid_;
+  std::set<std::string, std::less<>> told_unknown_;  // in the log, bounded
   bool told_namespace_ = false;
 };
 

@@ -22,6 +22,25 @@ struct NodeKey {
   friend bool operator==(const NodeKey&, const NodeKey&) = default;
 };
 
+/// A hardware counter beside the power that was measured in the same time.
+struct CounterCheck {
+  Microjoules counter{};
+  Microjoules power{};  ///< mean power times time
+  Milliseconds time{0};
+
+  /// They differ by more than 3 % of the larger, and by more than counters' resolution.
+  [[nodiscard]] bool apart() const;
+  friend bool operator==(const CounterCheck&, const CounterCheck&) = default;
+};
+
+/// What ten minutes of a device's counter and power came to.
+struct CheckedCounter {
+  std::string domain;
+  int index = 0;
+  CounterCheck check;
+  friend bool operator==(const CheckedCounter&, const CheckedCounter&) = default;
+};
+
 /// A device's last *known* sample.
 struct DeviceCursor {
   std::string domain;
@@ -34,6 +53,7 @@ struct DeviceCursor {
   std::string counter_boot;
   std::string counter_epoch;
   bool counter_distrusted = false;  ///< frozen or implausible last time: this interval only re-baselines it
+  CounterCheck check;               ///< since the last one that was told
   std::optional<Milliwatts> limit;
   std::vector<std::string> holders;  ///< tasks that held it at the last known sample; sorted, unique
   friend bool operator==(const DeviceCursor&, const DeviceCursor&) = default;

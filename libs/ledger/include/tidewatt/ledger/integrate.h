@@ -47,6 +47,7 @@ enum class Note : std::uint8_t {
   counter_reset,
   counter_implausible,
   counter_frozen,
+  counter_apart,
   partial,
   power_implausible,
   estimated_not_booked,
@@ -60,6 +61,7 @@ struct Booking {
   std::vector<AccountDelta> deltas;
   std::optional<CurvePoint> curve;
   std::vector<Note> notes;
+  std::vector<CheckedCounter> checks;  ///< that ended with this beat
   std::optional<Milliseconds>
       clock_offset;  ///< the agent's wall clock minus the server's, lateness taken out
 };

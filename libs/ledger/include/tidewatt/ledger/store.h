@@ -45,8 +45,9 @@ struct NodeInfo {
   std::optional<double> cpu_util;
   std::optional<int> cpu_cores;
   std::string cpu_model;
-  std::vector<DeviceSample> devices;  ///< of each agent's last beat, power absent where unknown
-  std::vector<AgentShare> agents;     ///< who reported them: the first agent's devices come first, and so on
+  std::vector<DeviceSample> devices;   ///< of each agent's last beat, power absent where unknown
+  std::vector<CheckedCounter> checks;  ///< the last of each device that has a counter
+  std::vector<AgentShare> agents;      ///< who reported them: the first agent's devices come first, and so on
 };
 
 /// All that one node's beats change, applied in one transaction iff the cursor is still `expected_revision`.

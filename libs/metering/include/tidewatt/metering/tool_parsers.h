@@ -42,6 +42,28 @@ struct ToolReadings {
   int unknown_devices = 0;     ///< devices without power: `total` is then a lower bound
 };
 
+/// How well a form of a tool's output is supported.
+enum class CoverageState {
+  complete,   ///< read from real output
+  adapted,    ///< from documentation, published source or another version's output
+  no_sample,  ///< no output seen: read only as far as its names say, else unknown
+};
+
+/// One row of the table vendor x tool x form.
+struct ToolCoverage {
+  std::string vendor;
+  std::string tool;  ///< one of known_tools(), or a tool that has no parser
+  std::string form;
+  CoverageState state = CoverageState::no_sample;
+  std::string note;  ///< what is special, or why there is no reading
+};
+
+/// What is covered, by vendor, tool and form; with a row for tools that print no watts at all.
+std::vector<ToolCoverage> tool_coverage();
+
+/// "complete", "adapted", "no sample".
+std::string_view to_string(CoverageState state);
+
 /// Names of the tools understood, sorted.
 std::vector<std::string_view> known_tools();
 

@@ -43,6 +43,10 @@ class BeatParser {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The texts of a body's beats as they came, in order: of the one object, or of the array's elements. Empty
+/// where it is neither, or holds more than kMaxBeats.
+std::vector<std::string_view> beat_texts(std::string_view body);
+
 /// One beat as compact JSON on one line.
 std::string to_json(const Beat& beat);
 /// Beats joined as a JSON array, from texts made by to_json.

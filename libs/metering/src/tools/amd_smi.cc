@@ -1,0 +1,125 @@
+// AMD amd-smi. Covered: `metric -p` as text and JSON (ROCm 6, complete; older key names and the "gpu_data"
+// list of ROCm 7 adapted), `static --limit`, where SOCKET_POWER is the limit (complete), the CPU metrics
+// table and POWER_METRICS (complete / adapted), the default table of ROCm 7 and `monitor` with and without
+// PWR_CAP (adapted), CSV of metric, static and monitor (no sample). UBB_POWER is a whole baseboard and never
+// taken.
+#include <nlohmann/json.hpp>
+
+#include "tidewatt/units/text.h"
+#include "tools/accelerators.h"
+#include "tools/column_table.h"
+#include "tools/json_text.h"
+#include "tools/label.h"
+#include "tools/smi_like.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+constexpr std::string_view kTool = "amd-smi";
+constexpr std::string_view kCpuTable = "METRICS_TABLE:";
+
+std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
+  if (line == kCpuTable) return DeviceHeading{};
+  // "GPU: 0 PARTITION: ..." doesn't occur; a value behind the number makes it a field.
+  for (const std::string_view word : {"GPU", "CPU"})
+    if (line.starts_with(word) && line.size() > 3 && line[3] == ':') return device_heading(line, word);
+  return std::nullopt;
+}
+
+void read_limits(ToolDevice& device, const nlohmann::json& limits) {
+  if (!limits.is_object()) return;
+  for (const std::string_view name : {"socket_power", "socket_power_limit", "power_limit"})
+    if (const auto* value = member(limits, name); value != nullptr && !device.power_limit)
+      set_limit(device, printed(*value));
+  for (const auto& [key, value] : limits.items())  // "ppt0": {...}
+    if (value.is_object() && member(value, "value") == nullptr && !device.power_limit)
+      read_limits(device, value);
+}
+
+// The draw's names, instantaneous first. In JSON of old releases watts are plain numbers.
+constexpr std::string_view kDraws[] = {"current_socket_power", "socket_power",         "current_power",
+                                       "power_usage",          "average_socket_power", "socket power"};
+
+void collect_draws(const nlohmann::json& object, std::vector<std::pair<std::string, bool>>& draws) {
+  for (const auto name : kDraws)
+    if (const auto* value = member(object, name))
+      draws.emplace_back(printed(*value), name.starts_with("average"));
+}
+
+ToolDevice device_of(const nlohmann::json& object, std::int64_t index) {
+  ToolDevice device;
+  device.index = index;
+  std::vector<std::pair<std::string, bool>> draws;
+  if (const auto* limits = member(object, "limit")) read_limits(device, *limits);
+  for (const std::string_view section : {"power", "power_metrics"}) {
+    const auto* power = member(object, section);
+    if (power == nullptr) continue;
+    if (power->is_object()) {
+      collect_draws(*power, draws);
+      for (const std::string_view name : {"power_limit", "socket power limit"})
+        if (const auto* limit = member(*power, name); limit != nullptr && !device.power_limit)
+          set_limit(device, printed(*limit));
+    }
+    if (!power->is_object() || member(*power, "value") != nullptr) draws.emplace_back(printed(*power), false);
+  }
+  collect_draws(object, draws);
+  if (const auto* cap = member(object, "power_cap"); cap != nullptr && !device.power_limit)
+    set_limit(device, printed(*cap));
+  std::vector<Candidate> candidates;
+  for (const auto& [text, averaged] : draws) candidates.push_back({text, averaged, "W"});
+  set_power(device, candidates, "no_power_reading_in_this_command");
+  return device;
+}
+
+Result<ToolReadings> parse_json(std::string_view text) {
+  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+  ToolReadings readings;
+  bool any = false;
+  const auto add_list = [&](const nlohmann::json& list) {
+    for (const auto& object : list)
+      for (const std::string_view name : {"gpu", "cpu"}) {
+        const auto* id = member(object, name);
+        const auto index = id == nullptr || id->is_structured() ? std::nullopt : parse_int64(printed(*id));
+        if (!index || *index < 0) continue;
+        auto device = device_of(object, *index);
+        for (const std::string_view part : {"power", "power_metrics", "power_usage", "socket_power", "limit"})
+          any = any || member(object, part) != nullptr;
+        if (name == "cpu") device.name = "socket " + std::to_string(*index);
+        readings.devices.push_back(std::move(device));
+        break;
+      }
+  };
+  if (root.is_array()) add_list(root);
+  for (const std::string_view name : {"gpu_data", "cpu_data"})
+    if (const auto* list = member(root, name); list != nullptr && list->is_array()) add_list(*list);
+  if (root.is_object() && member(root, "gpu") != nullptr) add_list(nlohmann::json::array({root}));
+  if (!any) return layout_error(kTool, 1, "objects with gpu and power or limit", text.substr(0, 40));
+  add_up(readings);
+  return readings;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view text) {
+  static const BoxTable table{.tool = kTool, .index_labels = {"GPU"}, .unit_shared = true};
+  static const ColumnTable monitor{.tool = kTool, .index_labels = {"GPU"}, .part_label = "XCP"};
+  static const CsvTable csv{.tool = kTool,
+                            .index_labels = {"gpu", "cpu"},
+                            .part_label = "xcp",
+                            .limit_among_limits = "socket_power"};
+  if (has_json(text)) return parse_json(text);
+  if (has_box_header(table, text)) return parse_box_table(table, text);
+  if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
+  if (!blocks_of(text, heading).empty()) {
+    auto readings = parse_sections(kTool, text, heading, {});
+    if (readings && contains(text, kCpuTable) && readings->devices.size() == 1 &&
+        readings->devices[0].name.empty())
+      readings->devices[0].name = "socket 0";
+    return readings;
+  }
+  if (has_column_header(monitor, text)) return parse_column_table(monitor, text);
+  return unknown_form(kTool, text, "metric, static or monitor output as text, JSON or CSV");
+}
+
+}  // namespace tidewatt::metering::tools

@@ -1,0 +1,374 @@
+#include "tools/box_table.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "tidewatt/units/text.h"
+#include "tools/label.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+constexpr std::size_t npos = std::string_view::npos;
+
+struct Place {
+  std::size_t line = 0, cell = 0, word = 0;
+  std::size_t words = 0;  ///< in that header cell
+};
+
+struct PowerPlace : Place {
+  bool pair = false;  ///< usage and cap in one value
+  Label label;
+  std::size_t length = 0;
+};
+
+struct Layout {
+  Place index;
+  PowerPlace power;
+  std::optional<PowerPlace> limit;
+  std::optional<Place> name, part, bus;
+  std::vector<std::size_t> cells;  ///< cells of each header line
+  bool has_index = false, has_power = false;
+};
+
+bool is_content(std::string_view line) {
+  line = trim(line);
+  return line.starts_with('|') &&
+         !(line.find_first_not_of("|+-= ") == npos && (contains(line, "---") || contains(line, "===")));
+}
+
+bool is_rule(std::string_view line) {
+  line = trim(line);
+  return !line.empty() && !is_content(line) &&
+         (line.starts_with('+') || line.starts_with('|') ||
+          (line.find_first_not_of("|+-=") == npos && line.size() >= 3));
+}
+
+// "Pwr: Usage/Cap" is one label.
+std::vector<std::string_view> labels_of(std::string_view cell) {
+  const auto words = words_of(cell);
+  std::vector<std::string_view> labels;
+  for (const auto word : words) {
+    const bool continues = !labels.empty() && labels.back().ends_with(':') && contains(lower(word), "usage");
+    if (continues) {
+      const auto begin = static_cast<std::size_t>(labels.back().data() - cell.data());
+      const auto end = static_cast<std::size_t>(word.data() - cell.data()) + word.size();
+      labels.back() = cell.substr(begin, end - begin);
+    } else {
+      labels.push_back(word);
+    }
+  }
+  return labels;
+}
+
+bool is_label(std::string_view word, std::string_view label) { return lower(word) == lower(label); }
+
+std::optional<PowerPlace> power_place(std::string_view word) {
+  PowerPlace place;
+  const auto low = lower(word);
+  place.length = word.size();
+  if (contains(low, "usage/cap") || low == "power-usage") {
+    place.pair = true;
+    place.label.draw_rank = 5;
+    return place;
+  }
+  place.label = judge_label(word);
+  if (place.label.draw_rank == 0 && place.label.limit_rank == 0) return std::nullopt;
+  return place;
+}
+
+Layout layout_of(const BoxTable& table, const std::vector<std::string_view>& header) {
+  Layout layout;
+  for (std::size_t line = 0; line < header.size(); ++line) {
+    const auto cells = cells_of(header[line], '|');
+    layout.cells.push_back(cells.size());
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      const auto labels = labels_of(cells[cell]);
+      for (std::size_t word = 0; word < labels.size(); ++word) {
+        const Place here{line, cell, word, labels.size()};
+        const auto label = labels[word];
+        if (!layout.has_index &&
+            std::any_of(table.index_labels.begin(), table.index_labels.end(),
+                        [&](std::string_view wanted) { return is_label(label, wanted); })) {
+          layout.index = here;
+          layout.has_index = true;
+          continue;
+        }
+        if (!table.part_label.empty() && !layout.part && is_label(label, table.part_label))
+          layout.part = here;
+        const auto low = lower(label);
+        if (!layout.name && (low == "name" || low == "gpu-name" || low == "model")) layout.name = here;
+        if (!layout.bus && (low == "bus-id" || low == "bdf" || low == "pcie")) layout.bus = here;
+        auto power = power_place(label);
+        if (!power) continue;
+        static_cast<Place&>(*power) = here;
+        if (power->label.draw_rank == 0) {
+          if (!layout.limit || power->label.limit_rank > layout.limit->label.limit_rank) layout.limit = power;
+        } else if (!layout.has_power || power->label.draw_rank > layout.power.label.draw_rank ||
+                   (power->label.draw_rank == layout.power.label.draw_rank &&
+                    power->length < layout.power.length)) {
+          layout.power = *power;
+          layout.has_power = true;
+        }
+      }
+    }
+  }
+  return layout;
+}
+
+// U+00B0 before C.
+constexpr std::string_view kDegreesC = "\u00B0C";
+
+bool is_unit(std::string_view word) {
+  static constexpr std::array<std::string_view, 16> kUnits{"C",  "c",   "\u2103", "%",      "MHz", "Mhz",
+                                                           "MB", "MiB", "GB",     "GiB",    "KB",  "RPM",
+                                                           "V",  "mV",  "J",      kDegreesC};
+  return is_watt_unit(word) || std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+}
+
+bool is_bare_number(std::string_view word) { return parse_double(word).has_value(); }
+
+bool joins(std::string_view left, std::string_view right) {
+  if (left.ends_with('/') || right.starts_with('/')) return true;
+  // "129/750 W", "3 W": a number takes the unit behind it.
+  const auto slash = left.rfind('/');
+  const auto number = slash == npos ? left : trim(left.substr(slash + 1));
+  if (is_bare_number(number) &&
+      (is_unit(right) || (right.ends_with('/') && is_unit(right.substr(0, right.size() - 1)))))
+    return true;
+  return (left == "Unknown" && right == "Error") || (left == "Not" && right == "Supported") ||
+         (left == "[Unknown" && right == "Error]") || (left == "[Not" && right == "Supported]");
+}
+
+bool looks_like_power(std::string_view side, bool unit_needed) {
+  side = trim(side);
+  if (side.empty()) return false;
+  const auto first = side.front();
+  const bool number = (first >= '0' && first <= '9') || first == '-' || first == '.';
+  if (!number || side == "-") return side.find('%') == npos;
+  return parse_watts(side, unit_needed ? "" : "W").watts.has_value();
+}
+
+bool is_power_pair(std::string_view value, bool unit_shared) {
+  const auto sides = pair_of(value);
+  return sides.size() == 2 && looks_like_power(sides[0], !unit_shared) && looks_like_power(sides[1], true) &&
+         (contains(value, "W") || contains(lower(value), "n"));
+}
+
+// The value that stands under a label. Equal counts of labels and values: the label's own place among them.
+// Otherwise only what can't be mistaken: the cell's single usage/cap pair, or its single value in watts.
+std::optional<std::string> value_under(const PowerPlace& place, std::string_view cell, bool unit_shared) {
+  const auto values = values_of(cell);
+  if (place.pair) {
+    if (values.size() == place.words && (pair_of(values[place.word]).size() == 2 || unit_shared))
+      return std::string{values[place.word]};
+    // "105W  300W": the pair without its slash is the only thing that adds a value.
+    if (values.size() == place.words + 1 && !contains(values[place.word], "/") &&
+        !contains(values[place.word + 1], "/") && parse_watts(values[place.word + 1], "").watts)
+      return std::string{values[place.word]} + " / " + std::string{values[place.word + 1]};
+    std::optional<std::string> found;
+    for (const auto value : values)
+      if (is_power_pair(value, unit_shared)) {
+        if (found) return std::nullopt;
+        found = value;
+      }
+    return found;
+  }
+  if (values.size() == place.words) return std::string{values[place.word]};
+  if (values.empty() && place.words == 1) return std::string{};
+  std::optional<std::string> found;
+  for (const auto value : values)
+    if (parse_watts(value, "").watts) {
+      if (found) return std::nullopt;
+      found = value;
+    }
+  return found;
+}
+
+void read_pair(ToolDevice& device, std::string_view value, bool unit_shared) {
+  const auto sides = pair_of(value);
+  if (sides.size() != 2) {
+    set_power(device, {{value, false, ""}}, "tool_prints_nothing");
+    return;
+  }
+  set_limit(device, sides[1], "");
+  const bool shared = unit_shared && parse_watts(sides[1], "").watts;
+  set_power(device, {{sides[0], false, shared ? "W" : ""}}, "tool_prints_nothing");
+}
+
+std::string_view cell_at(const std::vector<std::string_view>& block, const Layout& layout,
+                         const Place& place) {
+  if (place.line >= block.size()) return {};
+  const auto cells = cells_of(block[place.line], '|');
+  return cells.size() == layout.cells[place.line] ? cells[place.cell] : std::string_view{};
+}
+
+// A line that was cut off behind the wanted cell still names its device.
+std::string_view word_at(const std::vector<std::string_view>& block, const Place& place) {
+  const auto cells =
+      place.line < block.size() ? cells_of(block[place.line], '|') : std::vector<std::string_view>{};
+  const auto words = words_of(place.cell < cells.size() ? cells[place.cell] : std::string_view{});
+  if (place.word == 0) return words.empty() ? std::string_view{} : words[0];
+  if (place.word + 1 == place.words) return words.size() > place.word ? words.back() : std::string_view{};
+  return place.word < words.size() ? words[place.word] : std::string_view{};
+}
+
+// Names may hold blanks: all words that the labels left and right of it leave over.
+std::string name_in(const std::vector<std::string_view>& block, const Layout& layout) {
+  if (!layout.name) return {};
+  const auto words = words_of(cell_at(block, layout, *layout.name));
+  const auto after = layout.name->words - layout.name->word - 1;
+  std::string name;
+  for (std::size_t i = layout.name->word; i + after < words.size(); ++i)
+    name += (name.empty() ? "" : " ") + std::string{words[i]};
+  return name;
+}
+
+void read_power(const BoxTable& table, const Layout& layout, const std::vector<std::string_view>& block,
+                ToolDevice& device) {
+  if (!layout.has_power) {
+    device.reason = table.no_power_reason;
+    return;
+  }
+  if (block.size() <= layout.power.line) {
+    device.reason = "truncated: the line with usage and cap is missing";
+    return;
+  }
+  if (cells_of(block[layout.power.line], '|').size() != layout.cells[layout.power.line]) {
+    device.reason = "garbled: the power line has other cells than its header";
+    return;
+  }
+  if (layout.limit)
+    if (const auto limit = value_under(*layout.limit, cell_at(block, layout, *layout.limit), false))
+      set_limit(device, *limit, layout.limit->label.unit);
+  const auto cell = cell_at(block, layout, layout.power);
+  const auto value = value_under(layout.power, cell, table.unit_shared);
+  if (!value)
+    device.reason = layout.power.pair ? "no usage/cap pair in the power cell"
+                                      : "garbled: the power cell has other values than its header";
+  else if (layout.power.pair)
+    read_pair(device, *value, table.unit_shared);
+  else
+    set_power(device, {{*value, layout.power.label.averaged, layout.power.label.unit}},
+              "tool_prints_nothing");
+}
+
+struct Run {
+  std::size_t line = 0;  ///< of its first line, from 0
+  std::vector<std::string_view> lines;
+};
+
+// Runs of content lines. `ends` marks where text that is no table follows.
+std::vector<Run> runs_of(const std::vector<std::string_view>& lines, std::size_t from, bool to_first_gap) {
+  std::vector<Run> runs;
+  bool open = false;
+  for (std::size_t i = from; i < lines.size(); ++i) {
+    if (to_first_gap && !runs.empty() && trim(lines[i]).empty()) break;
+    if (is_content(lines[i])) {
+      if (!open) runs.push_back({i, {}});
+      runs.back().lines.push_back(trim(lines[i]));
+      open = true;
+      continue;
+    }
+    open = false;
+    if (to_first_gap && !is_rule(lines[i]) && !trim(lines[i]).empty()) break;
+  }
+  return runs;
+}
+
+bool is_process_table(std::string_view line) {
+  return contains(lower(line), "process") || contains(line, " PID ") || contains(line, "MIG devices");
+}
+
+}  // namespace
+
+std::vector<std::string_view> values_of(std::string_view cell) {
+  const auto words = words_of(cell);
+  std::vector<std::string_view> values;
+  for (const auto word : words) {
+    if (values.empty() || !joins(values.back(), word)) {
+      values.push_back(word);
+      continue;
+    }
+    const auto begin = static_cast<std::size_t>(values.back().data() - cell.data());
+    const auto end = static_cast<std::size_t>(word.data() - cell.data()) + word.size();
+    values.back() = cell.substr(begin, end - begin);
+  }
+  return values;
+}
+
+std::vector<std::string_view> pair_of(std::string_view value) {
+  std::size_t slash = npos;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] != '/') continue;
+    const bool in_token = i > 0 && i + 1 < value.size() && (value[i - 1] == 'N' || value[i - 1] == 'n') &&
+                          (value[i + 1] == 'A' || value[i + 1] == 'a');
+    if (in_token) continue;
+    if (slash != npos) return {};
+    slash = i;
+  }
+  if (slash == npos) return {};
+  return {trim(value.substr(0, slash)), trim(value.substr(slash + 1))};
+}
+
+bool has_box_header(const BoxTable& table, std::string_view text) {
+  const auto lines = lines_of(text);
+  for (const auto& run : runs_of(lines, 0, false)) {
+    if (is_process_table(run.lines[0])) continue;
+    const auto layout = layout_of(table, run.lines);
+    if (layout.has_index && (layout.has_power || !table.no_power_reason.empty())) return true;
+  }
+  return false;
+}
+
+Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view text) {
+  const auto lines = lines_of(text);
+  std::optional<Layout> layout;
+  std::size_t header_line = 0;
+  std::size_t height = 0;
+  for (const auto& run : runs_of(lines, 0, false)) {
+    if (is_process_table(run.lines[0])) continue;
+    auto found = layout_of(table, run.lines);
+    if (!found.has_index || (!found.has_power && table.no_power_reason.empty())) continue;
+    layout = std::move(found);
+    header_line = run.line;
+    height = run.lines.size();
+    break;
+  }
+  if (!layout)
+    return layout_error(table.tool, 1, "a table header that names the devices and their power",
+                        lines.empty() ? std::string_view{} : trim(lines[0]));
+
+  ToolReadings readings;
+  for (const auto& run : runs_of(lines, header_line + height, true)) {
+    if (is_process_table(run.lines[0])) break;
+    // Without rules between devices their lines still come in the header's rhythm.
+    const auto step = run.lines.size() > height && run.lines.size() % height == 0 ? height : run.lines.size();
+    for (std::size_t begin = 0; begin < run.lines.size(); begin += step) {
+      const std::vector<std::string_view> block(
+          run.lines.begin() + static_cast<std::ptrdiff_t>(begin),
+          run.lines.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step, run.lines.size())));
+      const auto number = parse_int64(word_at(block, layout->index));
+      if (!number || *number < 0)
+        return layout_error(table.tool, run.line + begin + 1, "a device's number in its rows", block[0]);
+      ToolDevice device;
+      device.index = *number;
+      if (layout->part)
+        if (const auto part = parse_int64(word_at(block, *layout->part)); part && *part >= 0)
+          device.sub_index = ToolIndex{*part};
+      device.name = name_in(block, *layout);
+      if (layout->bus) device.bus_id = word_at(block, *layout->bus);
+      read_power(table, *layout, block, device);
+      readings.devices.push_back(std::move(device));
+    }
+  }
+  if (readings.devices.empty())
+    return layout_error(table.tool, lines.size(), "rows below the table's header", trim(lines.back()));
+  add_up(readings);
+  return readings;
+}
+
+}  // namespace tidewatt::metering::tools

@@ -1,0 +1,189 @@
+#include "tools/column_table.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "tidewatt/units/text.h"
+#include "tools/box_table.h"
+#include "tools/input.h"
+#include "tools/label.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+struct Token {
+  std::string_view text;
+  std::size_t begin = 0, end = 0;  ///< printed columns, not bytes
+};
+
+std::vector<Token> tokens_of(std::string_view line, bool joined) {
+  std::vector<Token> tokens;
+  for (const auto text : joined ? values_of(line) : words_of(line)) {
+    const auto offset = static_cast<std::size_t>(text.data() - line.data());
+    const auto begin = width_of(line.substr(0, offset));
+    tokens.push_back({text, begin, begin + width_of(text)});
+  }
+  return tokens;
+}
+
+struct Header {
+  std::size_t line = 0;
+  std::vector<Token> labels;
+  std::size_t index = 0;
+  std::size_t power = 0;
+  std::optional<std::size_t> limit, part;
+  bool averaged = false;
+};
+
+bool is_any(std::string_view word, const std::vector<std::string_view>& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](std::string_view one) { return lower(one) == lower(word); });
+}
+
+// "NPU Real-time Power(W) : 12" is no row of names; "[Model : Revision]" is one name.
+bool has_field(std::string_view line) {
+  int depth = 0;
+  for (const char c : line) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ':' && depth <= 0) return true;
+  }
+  return false;
+}
+
+std::optional<Header> header_in(const ColumnTable& table, std::string_view line) {
+  if (has_field(line)) return std::nullopt;
+  Header header;
+  header.labels = tokens_of(line, false);
+  bool has_index = false;
+  int best = 0;
+  for (std::size_t i = 0; i < header.labels.size(); ++i) {
+    const auto text = header.labels[i].text;
+    if (!has_index && is_any(text, table.index_labels)) {
+      header.index = i;
+      has_index = true;
+      continue;
+    }
+    if (!table.part_label.empty() && lower(text) == lower(table.part_label)) header.part = i;
+    // A column's name is one word here; "Power" inside a sentence isn't followed by columns of rows.
+    const auto label = judge_label(text);
+    if (label.limit_rank > 0 && !header.limit) header.limit = i;
+    if (label.draw_rank > best) {
+      best = label.draw_rank;
+      header.power = i;
+      header.averaged = label.averaged;
+    }
+  }
+  if (!has_index || best == 0) return std::nullopt;
+  return header;
+}
+
+std::optional<Header> find_header(const ColumnTable& table, const std::vector<std::string_view>& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    auto header = header_in(table, lines[i]);
+    if (!header) continue;
+    header->line = i;
+    // The line below may qualify the names: "(Edge)  (Avg)", "(Junction)  (Socket)".
+    if (i + 1 < lines.size())
+      for (const auto& token : tokens_of(lines[i + 1], false))
+        if (token.text.starts_with('(') && token.begin < header->labels[header->power].end &&
+            token.end > header->labels[header->power].begin && judge_label(token.text, true).averaged)
+          header->averaged = true;
+    return header;
+  }
+  return std::nullopt;
+}
+
+const Token* overlapping(const std::vector<Token>& tokens, const Token& label) {
+  const Token* found = nullptr;
+  for (const auto& token : tokens)
+    if (token.begin < label.end && token.end > label.begin) {
+      if (found != nullptr) return nullptr;  // moved so far that two stand under one name
+      found = &token;
+    }
+  return found;
+}
+
+// The value of a column: by order where there are as many values as names, else what stands under the name,
+// else the k-th printed watts for the k-th name that speaks of watts.
+std::optional<std::string_view> value_of(const Header& header, const std::vector<Token>& values,
+                                         std::size_t column) {
+  if (values.size() == header.labels.size()) return values[column].text;
+  if (const auto* token = overlapping(values, header.labels[column])) {
+    const auto first = token->text.front();
+    const bool is_number = first >= '0' && first <= '9';
+    // A number without watts under the name is damage, not a reason to look elsewhere.
+    if (is_number && !parse_watts(token->text, "").watts) return std::nullopt;
+    return token->text;
+  }
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < header.labels.size(); ++i)
+    if (judge_label(header.labels[i].text).power) columns.push_back(i);
+  std::vector<std::string_view> watts;
+  for (const auto& value : values)
+    if (parse_watts(value.text, "").watts) watts.push_back(value.text);
+  if (watts.size() != columns.size()) return std::nullopt;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] == column) return watts[i];
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool has_column_header(const ColumnTable& table, std::string_view text) {
+  return find_header(table, lines_of(text)).has_value();
+}
+
+Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_view text) {
+  const auto lines = lines_of(text);
+  const auto header = find_header(table, lines);
+  if (!header)
+    return layout_error(table.tool, 1, "a line of column names with the device and its power",
+                        lines.empty() ? std::string_view{} : trim(lines[0]));
+  ToolReadings readings;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
+  const auto index_end = header->index + 1 < header->labels.size() ? header->labels[header->index + 1].begin
+                                                                   : std::string_view::npos;
+  for (std::size_t i = header->line + 1; i < lines.size(); ++i) {
+    const auto line = trim(lines[i]);
+    if (line.empty() || header_in(table, lines[i])) continue;  // watch mode repeats the names
+    if (line.starts_with('=') || line.starts_with('-')) {
+      if (!readings.devices.empty()) break;
+      continue;
+    }
+    const auto values = tokens_of(lines[i], true);
+    if (header->index >= values.size()) continue;
+    const auto& first = values[header->index];
+    const auto number = parse_int64(first.text);
+    // Lines between the rows (warnings, a card's long name) start elsewhere or with no number.
+    if (!number || *number < 0 || first.begin >= index_end) continue;
+    ToolDevice device;
+    device.index = *number;
+    std::int64_t part = -1;
+    if (header->part)
+      if (const auto text_of_part = value_of(*header, values, *header->part))
+        if (const auto parsed = parse_int64(*text_of_part); parsed && *parsed >= 0) part = *parsed;
+    if (header->limit)
+      if (const auto limit = value_of(*header, values, *header->limit)) set_limit(device, *limit, "");
+    if (const auto power = value_of(*header, values, header->power))
+      set_power(device, {{*power, header->averaged, ""}}, "tool_prints_nothing");
+    else
+      device.reason = "garbled: the row has other cells than its header";
+    if (part > 0) device.sub_index = ToolIndex{part};
+    const auto [place, is_new] = known.emplace(std::pair{*number, part}, readings.devices.size());
+    if (is_new)
+      readings.devices.push_back(std::move(device));
+    else
+      readings.devices[place->second] = std::move(device);
+  }
+  if (readings.devices.empty())
+    return layout_error(table.tool, header->line + 1, "a row per device below the column names",
+                        trim(lines[header->line]));
+  add_up(readings);
+  return readings;
+}
+
+}  // namespace tidewatt::metering::tools

@@ -1,0 +1,191 @@
+#include "tools/csv_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tidewatt/units/text.h"
+#include "tools/label.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+struct Columns {
+  std::vector<std::string_view> names;
+  std::optional<std::size_t> index, part, uuid, name, limit, time;
+  std::vector<std::pair<std::size_t, Label>> draws;  ///< best rank first
+  bool speaks_of_power = false;
+};
+
+std::string plain(std::string_view name) {
+  std::string out;
+  for (const char c : lower(name))
+    if (c != ' ' && c != '_' && c != '"') out += c;
+  return out;
+}
+
+Columns columns_of(const CsvTable& table, std::vector<std::string_view> names) {
+  Columns columns;
+  int best_limit = 0;
+  std::vector<std::size_t> under_suspicion;
+  bool limits = false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto name = plain(names[i]);
+    const auto is = [&](std::string_view label) { return name == plain(label); };
+    if (!columns.index && std::any_of(table.index_labels.begin(), table.index_labels.end(), is)) {
+      columns.index = i;
+      continue;
+    }
+    if (!table.part_label.empty() && is(table.part_label)) columns.part = i;
+    if (name == "uuid" || name == "gpuuuid") columns.uuid = i;
+    if (name == "name") columns.name = i;
+    if (name == "timestamp" || name == "time") columns.time = i;
+    auto label = judge_label(names[i]);
+    if (!label.power) continue;
+    columns.speaks_of_power = true;
+    limits = limits || label.bound;
+    if (table.maximum_is_limit && label.limit_rank == 1) label.limit_rank = 3;
+    if (label.draw_rank > 0) {
+      if (!table.limit_among_limits.empty() && is(table.limit_among_limits)) under_suspicion.push_back(i);
+      columns.draws.emplace_back(i, label);
+    } else if (label.limit_rank > best_limit) {
+      best_limit = label.limit_rank;
+      columns.limit = i;
+    }
+  }
+  if (limits && !under_suspicion.empty()) {
+    std::erase_if(columns.draws, [&](const auto& draw) { return draw.first == under_suspicion[0]; });
+    columns.limit = under_suspicion[0];
+  }
+  std::stable_sort(columns.draws.begin(), columns.draws.end(),
+                   [](const auto& a, const auto& b) { return a.second.draw_rank > b.second.draw_rank; });
+  columns.names = std::move(names);
+  return columns;
+}
+
+std::vector<std::string_view> asked_for(const CsvTable& table, std::string_view command) {
+  const auto words = words_of(command);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (const auto option : table.query_options) {
+      std::string_view list;
+      if (option.ends_with('=') && words[i].starts_with(option)) list = words[i].substr(option.size());
+      if (words[i] == option && i + 1 < words.size()) list = words[i + 1];
+      if (!list.empty()) return cells_of(list, ',');
+    }
+  return {};
+}
+
+std::optional<std::int64_t> number_in(std::string_view cell) {
+  // "card0" and "GPU0" as well as "0".
+  const auto digits = cell.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return std::nullopt;
+  const auto prefix = lower(cell.substr(0, digits));
+  if (!prefix.empty() && prefix != "card" && prefix != "gpu" && prefix != "gpu ") return std::nullopt;
+  return parse_int64(cell.substr(digits));
+}
+
+std::string_view unquoted(std::string_view cell) {
+  if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"')
+    return trim(cell.substr(1, cell.size() - 2));
+  return cell;
+}
+
+ToolDevice device_of(const Columns& columns, const std::vector<std::string_view>& cells) {
+  ToolDevice device;
+  if (columns.uuid) device.uuid = unquoted(cells[*columns.uuid]);
+  if (device.uuid.size() < 8) device.uuid.clear();  // "N/A" of two cards isn't one identity
+  if (columns.name) device.name = unquoted(cells[*columns.name]);
+  if (columns.limit) {
+    const auto unit = judge_label(columns.names[*columns.limit]).unit;
+    set_limit(device, unquoted(cells[*columns.limit]), unit.empty() ? "W" : unit);
+  }
+  std::vector<Candidate> candidates;
+  candidates.reserve(columns.draws.size());
+  for (const auto& [column, label] : columns.draws)
+    candidates.push_back({unquoted(cells[column]), label.averaged, label.unit.empty() ? "W" : label.unit});
+  set_power(device, candidates, "no_power_reading_in_this_command");
+  return device;
+}
+
+}  // namespace
+
+bool has_csv_header(const CsvTable& table, std::string_view text) {
+  for (const auto line : lines_of(text)) {
+    if (trim(line).empty()) continue;
+    if (!contains(line, ",")) return false;
+    return columns_of(table, cells_of(line, ',')).speaks_of_power;
+  }
+  return false;
+}
+
+Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view command, std::string_view text) {
+  const auto lines = lines_of(text);
+  std::size_t first = 0;
+  while (first < lines.size() && trim(lines[first]).empty()) ++first;
+  Columns columns;
+  std::string_view header;
+  if (has_csv_header(table, text)) {
+    header = trim(lines[first]);
+    columns = columns_of(table, cells_of(lines[first], ','));
+    ++first;
+  } else {
+    columns = columns_of(table, asked_for(table, command));
+  }
+  if (!columns.speaks_of_power)
+    return layout_error(table.tool, first + 1, "CSV with a column that names power",
+                        first < lines.size() ? trim(lines[first]) : std::string_view{});
+  ToolReadings readings;
+  std::map<std::string, std::size_t, std::less<>> known;
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    const auto line = trim(lines[i]);
+    if (line.empty() || line == header) continue;
+    const auto cells = cells_of(lines[i], ',');
+    auto number = columns.index && *columns.index < cells.size() ? number_in(unquoted(cells[*columns.index]))
+                                                                 : std::nullopt;
+    // A row whose device can't be told is no row ("system", warnings between the rows).
+    if (columns.index && (!number || *number < 0)) continue;
+    ToolDevice device;
+    if (cells.size() != columns.names.size()) {
+      device.reason = fmt::format("garbled: line {} has {} cells, the header names {}", i + 1, cells.size(),
+                                  columns.names.size());
+    } else {
+      device = device_of(columns, cells);
+      const bool open_end = i + 1 == lines.size() && !text.ends_with('\n');
+      if (open_end && may_be_cut(cells.back(), 2) &&
+          std::any_of(columns.draws.begin(), columns.draws.end(),
+                      [&](const auto& draw) { return draw.first + 1 == cells.size(); })) {
+        device.power.reset();
+        device.reason = fmt::format("truncated: line {} ends within its last number", i + 1);
+      }
+    }
+    device.index = number.value_or(static_cast<std::int64_t>(readings.devices.size()));
+    std::int64_t part = -1;
+    if (columns.part && *columns.part < cells.size()) part = parse_int64(cells[*columns.part]).value_or(-1);
+    if (part >= 0) device.sub_index = ToolIndex{part};
+    const auto identity = number                 ? fmt::format("#{}/{}", *number, part)
+                          : !device.uuid.empty() ? device.uuid
+                                                 : fmt::format("row {}", i);
+    if (!number && device.uuid.empty() && columns.time && !readings.devices.empty())
+      return layout_error(table.tool, i + 1,
+                          "a column that names the device: rows of several times can't be told apart", line);
+    const auto [place, is_new] = known.emplace(identity, readings.devices.size());
+    if (is_new) {
+      readings.devices.push_back(std::move(device));
+    } else {
+      device.index = readings.devices[place->second].index;
+      readings.devices[place->second] = std::move(device);
+    }
+  }
+  if (readings.devices.empty())
+    return layout_error(table.tool, lines.size(), "a row per device below the names",
+                        lines.empty() ? std::string_view{} : trim(lines.back()));
+  add_up(readings);
+  return readings;
+}
+
+}  // namespace tidewatt::metering::tools

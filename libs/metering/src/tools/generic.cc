@@ -1,0 +1,167 @@
+// Text of a tool that nobody taught us. Covered: drawn tables, CSV, blank-separated columns and "key : value"
+// lines, as far as names say what is what: a name that says draw, usage, current or average wins over plain
+// "power", and a name with cap, limit, max, min, tdp, rated, default or enforced is never the draw. Watts
+// need a printed unit, in the name or behind the number. Two equally good values for one device are an
+// unknown layout.
+#include <fmt/format.h>
+
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "tidewatt/units/text.h"
+#include "tools/accelerators.h"
+#include "tools/column_table.h"
+#include "tools/json_text.h"
+#include "tools/label.h"
+#include "tools/smi_like.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+constexpr std::string_view kTool = "generic";
+const std::vector<std::string_view>& device_words() {
+  static const std::vector<std::string_view> words{"GPU", "Device", "DEV",   "Card", "NPU",     "XPU",
+                                                   "AIP", "DCU",    "HCU",   "GCU",  "MLU",     "IPU",
+                                                   "ID",  "DevID",  "Index", "Chip", "DeviceId"};
+  return words;
+}
+
+std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
+  for (const auto word : device_words())
+    if (auto found = device_heading(line, word)) return found;
+  return std::nullopt;
+}
+
+// JSON as blocks: members of a list of objects, or of objects called "card0" and the like, are devices.
+class JsonBlocks {
+ public:
+  explicit JsonBlocks(const nlohmann::json& root) { find(root, 0); }
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+
+ private:
+  static std::optional<std::int64_t> number_behind(std::string_view key) {
+    const auto digits = key.find_last_not_of("0123456789");
+    if (digits == std::string_view::npos || digits + 1 == key.size()) return std::nullopt;
+    return parse_int64(key.substr(digits + 1));
+  }
+
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+  void find(const nlohmann::json& value, int depth) {
+    if (depth > kMaxDepth) return;
+    if (value.is_array() && !value.empty() && value.front().is_object()) {
+      for (const auto& object : value) add(object, std::nullopt);
+      return;
+    }
+    if (!value.is_object()) return;
+    bool numbered = false;
+    for (const auto& [key, inner] : value.items())
+      if (inner.is_object() && number_behind(key)) {
+        add(inner, number_behind(key));
+        numbered = true;
+      }
+    if (numbered) return;
+    for (const auto& [key, inner] : value.items())
+      if (inner.is_array() && !inner.empty() && inner.front().is_object()) {
+        find(inner, depth + 1);
+        return;
+      }
+    add(value, std::nullopt);
+  }
+
+  void add(const nlohmann::json& object, std::optional<std::int64_t> number) {
+    Block block;
+    block.index = number.value_or(static_cast<std::int64_t>(blocks_.size()));
+    for (const std::string_view key : {"index", "gpu", "device", "device_id", "id", "card"})
+      if (const auto* id = member(object, key); id != nullptr && !number && !id->is_structured())
+        if (const auto parsed = parse_int64(printed(*id)); parsed && *parsed >= 0) {
+          block.index = *parsed;
+          break;
+        }
+    collect(object, {}, block, 0);
+    blocks_.push_back(std::move(block));
+  }
+
+  void collect(const nlohmann::json& object, const std::vector<std::string_view>& section, Block& block,
+               int depth) {
+    if (depth > kMaxDepth || !object.is_object()) return;
+    for (const auto& [key, value] : object.items()) {
+      const auto name = keep(key);
+      if (!value.is_structured() || member(value, "value") != nullptr) {
+        block.fields.push_back({section, trim(name), keep(printed(value)), 1, true});
+      } else {
+        auto inner = section;
+        inner.push_back(name);
+        collect(value, inner, block, depth + 1);
+      }
+    }
+  }
+
+  static constexpr int kMaxDepth = 6;
+  std::deque<std::string> texts_;
+  std::vector<Block> blocks_;
+};
+
+Result<ToolReadings> parse_json(std::string_view text) {
+  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+  const JsonBlocks found(root);
+  ToolReadings readings;
+  bool any = false;
+  for (const auto& block : found.blocks()) {
+    ToolDevice device;
+    device.index = block.index;
+    any = read_power_fields(block, {}, device) || any;
+    readings.devices.push_back(std::move(device));
+  }
+  if (!any) return layout_error(kTool, 1, "members that name power", text.substr(0, 40));
+  add_up(readings);
+  return readings;
+}
+
+// Lines without any heading speak of one device; equally good draws that differ can't be told apart.
+Result<ToolReadings> parse_one(std::string_view text) {
+  std::string headed{"GPU 0\n"};
+  headed += text;
+  const auto found = blocks_of(headed, heading);
+  ToolReadings readings;
+  ToolDevice device;
+  device.index = std::int64_t{0};
+  if (found.empty() || !read_power_fields(found[0], {}, device))
+    return unknown_form(kTool, text, "lines or columns that name power");
+  int best = 0;
+  std::string value;
+  std::size_t line = 0;
+  for (const auto& field : found[0].fields) {
+    const auto rank = judge_label(field.key, true).power ? judge_label(field.key, true).draw_rank : 0;
+    const auto unit = judge_label(field.key).unit;
+    if (rank == 0 || !parse_watts(field.value, unit).watts) continue;
+    if (rank == best && field.value != value)
+      return layout_error(kTool, field.line - 1, fmt::format("one draw, but line {} has one as well", line),
+                          fmt::format("{}: {}", field.key, field.value));
+    if (rank > best) {
+      best = rank;
+      value = field.value;
+      line = field.line - 1;
+    }
+  }
+  readings.devices.push_back(std::move(device));
+  add_up(readings);
+  return readings;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_generic(std::string_view command, std::string_view text) {
+  static const BoxTable table{.tool = kTool, .index_labels = device_words()};
+  static const CsvTable csv{.tool = kTool, .index_labels = device_words()};
+  static const ColumnTable columns{.tool = kTool, .index_labels = device_words()};
+  if (has_json(text)) return parse_json(text);
+  if (has_box_header(table, text)) return parse_box_table(table, text);
+  if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
+  if (!blocks_of(text, heading).empty()) return parse_sections(kTool, text, heading, {});
+  if (has_column_header(columns, text)) return parse_column_table(columns, text);
+  return parse_one(text);
+}
+
+}  // namespace tidewatt::metering::tools

@@ -1,0 +1,63 @@
+#include "tools/json_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tidewatt/units/text.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+std::size_t json_begin(std::string_view text) {
+  for (const auto line : lines_of(text)) {
+    const auto content = trim(line);
+    // "[WARNING] ..." is a message, not a list.
+    if (content.starts_with('{') || content == "[" || content.starts_with("[{") || content.starts_with("[ {"))
+      return static_cast<std::size_t>(content.data() - text.data());
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+bool has_json(std::string_view text) { return json_begin(text) != std::string_view::npos; }
+
+Result<nlohmann::json> json_in(std::string_view tool, std::string_view text) {
+  const auto begin = json_begin(text);
+  if (begin == std::string_view::npos) return layout_error(tool, 1, "JSON", text.substr(0, text.find('\n')));
+  try {
+    return nlohmann::json::parse(text.substr(begin));
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto at = std::min(begin + error.byte, text.size());
+    const auto line = 1 + static_cast<std::size_t>(
+                              std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+    return layout_error(tool, line, "well-formed JSON",
+                        lines_of(text)[std::min(line, lines_of(text).size()) - 1]);
+  } catch (const nlohmann::json::exception&) {
+    return layout_error(tool, 1, "JSON with numbers that can be held", text.substr(begin, 40));
+  }
+}
+
+std::string printed(const nlohmann::json& value) {
+  if (value.is_string()) return std::string{trim(value.get_ref<const std::string&>())};
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  if (value.is_null()) return "null";
+  if (value.is_object()) {
+    const auto* number = member(value, "value");
+    if (number == nullptr || number->is_structured()) return "object";
+    const auto* unit = member(value, "unit");
+    return printed(*number) +
+           (unit != nullptr && unit->is_string() && !printed(*unit).empty() ? " " + printed(*unit) : "");
+  }
+  return "list";
+}
+
+const nlohmann::json* member(const nlohmann::json& object, std::string_view name) {
+  if (!object.is_object()) return nullptr;
+  for (const auto& [key, value] : object.items())
+    if (lower(trim(key)) == lower(name)) return &value;
+  return nullptr;
+}
+
+}  // namespace tidewatt::metering::tools

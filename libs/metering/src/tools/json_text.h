@@ -1,0 +1,25 @@
+// JSON as tools print it: warnings before it, numbers as strings, values with a unit beside.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "tidewatt/base/result.h"
+
+namespace tidewatt::metering::tools {
+
+/// True if a line begins with '{' or '['.
+bool has_json(std::string_view text);
+
+/// The document that starts at the first line beginning with '{' or '['.
+/// @error invalid_input  not well-formed, with the line
+Result<nlohmann::json> json_in(std::string_view tool, std::string_view text);
+
+/// A value as the text form would print it: 10 -> "10", {"value":10,"unit":"W"} -> "10 W", " 37.0" -> "37.0".
+std::string printed(const nlohmann::json& value);
+
+/// Member of an object by name, blanks around names ignored, case too; nullptr = none.
+const nlohmann::json* member(const nlohmann::json& object, std::string_view name);
+
+}  // namespace tidewatt::metering::tools

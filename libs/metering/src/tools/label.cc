@@ -1,0 +1,119 @@
+#include "tools/label.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tidewatt/units/text.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+constexpr std::array<std::string_view, 8> kPower{"power",   "pwr",    "watts",    "watt",
+                                                 "wattage", "powers", "avgpower", "curpower"};
+constexpr std::array<std::string_view, 10> kLimits{
+    "cap", "capa", "caps", "capability", "capacity", "powercap", "powerlimit", "limit", "limits", "pwrcap"};
+constexpr std::array<std::string_view, 3> kMaxima{"max", "maximum", "maxpower"};
+constexpr std::array<std::string_view, 29> kOtherBounds{
+    "min",     "minimum",   "minpower", "tdp",       "tgp",         "tbp",       "rated",     "rating",
+    "default", "requested", "request",  "pending",   "threshold",   "budget",    "allowed",   "critical",
+    "crit",    "target",    "range",    "ceiling",   "provisioned", "allocated", "supported", "nominal",
+    "peak",    "slowdown",  "shutdown", "available", "valid"};
+// Names with "power" in them that are no power of the device.
+constexpr std::array<std::string_view, 36> kForeign{
+    "energy", "state",     "states",    "management", "mode",      "voltage",   "volt",        "temperature",
+    "temp",   "cable",     "factor",    "cycles",     "smoothing", "brake",     "profile",     "saving",
+    "on",     "off",       "status",    "joule",      "joules",    "slope",     "module",      "memory",
+    "ubb",    "baseboard", "node",      "profiles",   "policy",    "overdrive", "utilization", "accumulated",
+    "acc",    "tracking",  "violation", "counter"};
+constexpr std::array<std::string_view, 8> kInstant{"instant", "instantaneous", "instantly", "realtime",
+                                                   "current", "cur",           "curr",      "now"};
+constexpr std::array<std::string_view, 9> kDraw{"draw",     "usage", "use",         "used",  "consumption",
+                                                "consumed", "drawn", "dissipation", "usages"};
+constexpr std::array<std::string_view, 5> kAverage{"avg", "average", "averaged", "mean", "ave"};
+
+bool is_lower(char c) { return (c >= 'a' && c <= 'z'); }
+bool is_upper(char c) { return (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return (c >= '0' && c <= '9'); }
+
+// "Power (mW)", "power.draw [W]", "Power(W)": the unit in the last brackets.
+std::string_view unit_in(std::string_view name) {
+  name = trim(name);
+  if (name.size() < 3) return {};
+  const char close = name.back();
+  if (close != ')' && close != ']') return {};
+  const auto open = name.rfind(close == ')' ? '(' : '[');
+  if (open == std::string_view::npos) return {};
+  const auto unit = trim(name.substr(open + 1, name.size() - open - 2));
+  return is_watt_unit(unit) ? unit : std::string_view{};
+}
+
+}  // namespace
+
+bool is_watt_unit(std::string_view unit) {
+  return unit == "W" || unit == "w" || unit == "mW" || unit == "kW" || unit == "KW" || unit == "uW" ||
+         unit == "\xC2\xB5W" || unit == "\xCE\xBCW" || unit == "Watts" || unit == "watts" || unit == "Watt";
+}
+
+std::vector<std::string> label_words(std::string_view name) {
+  std::vector<std::string> words;
+  std::string word;
+  char before = ' ';
+  for (const char c : name) {
+    const bool letter = is_lower(c) || is_upper(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+    if (!word.empty() && (!letter || (is_upper(c) && is_lower(before)))) {
+      words.push_back(lower(word));
+      word.clear();
+    }
+    if (letter) word += c;
+    before = c;
+  }
+  if (!word.empty()) words.push_back(lower(word));
+  return words;
+}
+
+Label judge_label(std::string_view name, bool in_power_section) {
+  Label label;
+  label.unit = unit_in(name);
+  const auto words = label_words(name);
+  bool foreign = false;
+  bool instant = false;
+  bool draw = false;
+  bool limit = false;
+  bool maximum = false;
+  bool other_bound = false;
+  bool enforced = false;
+  bool named = !label.unit.empty();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    named = named || is_one_of(word, kPower);
+    foreign = foreign || is_one_of(word, kForeign);
+    instant = instant || is_one_of(word, kInstant) ||
+              (word == "real" && i + 1 < words.size() && words[i + 1] == "time");
+    draw = draw || is_one_of(word, kDraw);
+    label.averaged = label.averaged || is_one_of(word, kAverage);
+    limit = limit || is_one_of(word, kLimits);
+    maximum = maximum || is_one_of(word, kMaxima);
+    enforced = enforced || word == "enforced";
+    other_bound = other_bound || is_one_of(word, kOtherBounds);
+  }
+  label.bound = limit || maximum || other_bound || enforced;
+  // Under a heading "Power" a key says by itself whether it is a draw or a limit: "Usage", "Cap"; others
+  // ("Level") are neither.
+  label.power =
+      !foreign && (named || (in_power_section && (instant || draw || label.averaged || label.bound)));
+  if (!label.power) return label;
+  if (!label.bound) {
+    label.draw_rank = instant ? 4 : label.averaged ? 2 : draw ? 3 : 1;
+  } else if (!other_bound) {
+    label.limit_rank = enforced ? 2 : maximum ? 1 : 3;
+  }
+  return label;
+}
+
+}  // namespace tidewatt::metering::tools

@@ -1,0 +1,31 @@
+// What the name of a line, column or key says about its number. Words decide, never places: a name with cap,
+// limit, max, rated, tdp, default or enforced in it is never current power.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidewatt::metering::tools {
+
+struct Label {
+  bool power = false;  ///< speaks of watts at all
+  bool bound = false;  ///< a limit, rating, default, minimum or maximum: never the draw
+  /// 4 instantaneous or current, 3 draw or usage, 2 average, 1 plain "power"; 0 = no draw.
+  int draw_rank = 0;
+  /// 3 "limit" or "cap" alone, 2 enforced, 1 maximum, 0 = no limit in force (minimum, default, rated ...).
+  int limit_rank = 0;
+  bool averaged = false;
+  std::string_view unit;  ///< "W" from "Power (W)"; empty = none in the name
+};
+
+/// @param in_power_section  the section above speaks of power, so that "Usage" alone means its draw
+Label judge_label(std::string_view name, bool in_power_section = false);
+
+/// Lower-case words of a name: "PwrCap" = pwr cap, "gpu.power_draw [W]" = gpu power draw w.
+std::vector<std::string> label_words(std::string_view name);
+
+/// "W", "mW", "kW", "uW" and the like.
+bool is_watt_unit(std::string_view unit);
+
+}  // namespace tidewatt::metering::tools

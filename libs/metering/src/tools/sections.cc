@@ -1,0 +1,209 @@
+#include "tools/sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tidewatt/units/text.h"
+#include "tools/label.h"
+#include "tools/text.h"
+
+namespace tidewatt::metering::tools {
+namespace {
+
+std::size_t indent_of(std::string_view line) {
+  std::size_t indent = 0;
+  for (const char c : line) {
+    if (c == ' ')
+      ++indent;
+    else if (c == '\t')
+      indent += 4;
+    else
+      break;
+  }
+  return indent;
+}
+
+bool is_decoration(std::string_view line) {
+  return line.starts_with("===") || line.starts_with("---") || line.starts_with('+') || line.starts_with('#');
+}
+
+// " : " splits before ":": values and keys hold colons of their own (times, PCI addresses).
+std::pair<std::string_view, std::optional<std::string_view>> split(std::string_view line) {
+  auto at = line.find(" : ");
+  std::size_t width = 3;
+  if (at == std::string_view::npos) {
+    at = line.find(": ");
+    width = 2;
+  }
+  if (at == std::string_view::npos) {
+    if (!line.ends_with(':')) return {line, std::nullopt};
+    return {trim(line.substr(0, line.size() - 1)), std::nullopt};
+  }
+  return {trim(line.substr(0, at)), trim(line.substr(at + width))};
+}
+
+bool speaks_of_power(const std::vector<std::string_view>& section) {
+  return std::any_of(section.begin(), section.end(), [](std::string_view heading) {
+    const auto words = label_words(heading);
+    return std::any_of(words.begin(), words.end(),
+                       [](const std::string& word) { return word == "power" || word == "pwr"; });
+  });
+}
+
+// Parts and wholes of other things, and sections whose numbers are limits.
+bool has_word(const std::vector<std::string_view>& section, std::initializer_list<std::string_view> wanted) {
+  for (const auto heading : section)
+    for (const auto& word : label_words(heading))
+      if (std::find(wanted.begin(), wanted.end(), std::string_view{word}) != wanted.end()) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string_view Block::value(std::string_view key) const {
+  for (const auto& field : fields)
+    if (lower(field.key) == lower(key)) return field.value;
+  return {};
+}
+
+std::optional<DeviceHeading> device_heading(std::string_view line, std::string_view word) {
+  if (lower(line.substr(0, word.size())) != lower(word)) return std::nullopt;
+  auto rest = line.substr(word.size());
+  if (rest.empty()) return std::nullopt;
+  const char next = rest.front();
+  const bool digit = next >= '0' && next <= '9';
+  if (!digit && next != ' ' && next != ':' && next != '[' && next != '#') return std::nullopt;
+  while (!rest.empty() &&
+         (rest.front() == ' ' || rest.front() == ':' || rest.front() == '[' || rest.front() == '#'))
+    rest.remove_prefix(1);
+  const auto end = rest.find_first_of(" ]");
+  const auto name = rest.substr(0, end);
+  const auto is_address = [](std::string_view text) {
+    return text.size() >= 7 && contains(text, ":") &&
+           text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+  };
+  // "GPU 0 Utilization: 3 %" is a field, not a heading.
+  const auto behind = end == std::string_view::npos ? std::string_view{} : trim(rest.substr(end + 1));
+  if (!behind.empty() && !is_address(behind)) return std::nullopt;
+  if (const auto number = parse_int64(name); number && *number >= 0) return DeviceHeading{number};
+  if (is_address(name)) return DeviceHeading{};
+  return std::nullopt;
+}
+
+std::vector<Block> blocks_of(std::string_view text, IsDevice is_device) {
+  const auto lines = lines_of(text);
+  std::vector<Block> blocks;
+  std::vector<std::pair<std::size_t, std::string_view>> headings;  // indent, name
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto line = trim(lines[i]);
+    if (line.empty() || is_decoration(line)) continue;
+    const auto indent = indent_of(lines[i]);
+    if (const auto device = is_device(line, indent)) {
+      Block block;
+      block.index = device->number.value_or(static_cast<std::int64_t>(blocks.size()));
+      block.heading = line;
+      block.line = i + 1;
+      blocks.push_back(std::move(block));
+      headings.clear();
+      continue;
+    }
+    while (!headings.empty() && headings.back().first >= indent) headings.pop_back();
+    const auto [key, value] = split(line);
+    if (!value) {
+      headings.emplace_back(indent, key);
+      continue;
+    }
+    if (blocks.empty()) continue;
+    Field field{{}, key, *value, i + 1, i + 1 < lines.size() || text.ends_with('\n')};
+    for (const auto& [level, heading] : headings) field.section.push_back(heading);
+    blocks.back().fields.push_back(std::move(field));
+    // "Power: N/A" may stand where a section would.
+  }
+  return blocks;
+}
+
+bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& device) {
+  struct Draw {
+    int rank;
+    Candidate candidate;
+  };
+  std::vector<Draw> draws;
+  int best_limit = 0;
+  bool any = false;
+  std::string cut;
+  for (const auto& field : block.fields) {
+    const bool in_power = speaks_of_power(field.section);
+    auto label = judge_label(field.key, in_power);
+    if (!label.power ||
+        has_word(field.section, {"memory", "module", "process", "processes", "cable", "energy"}))
+      continue;
+    const auto unit = label.unit.empty() ? rules.default_unit : label.unit;
+    if (has_word(field.section, {"limit", "limits"}) && label.draw_rank > 0) {
+      // Under "LIMIT" the draw's own words name the limit in force.
+      label.limit_rank = 3;
+      label.draw_rank = 0;
+    }
+    if (label.draw_rank > 0) {
+      if (!rules.draw_in_section.empty() && !has_word(field.section, {rules.draw_in_section})) continue;
+      any = true;
+      if (!field.complete && may_be_cut(field.value, 1)) {
+        cut = fmt::format("truncated: line {} ends within its number", field.line);
+        continue;
+      }
+      draws.push_back({label.draw_rank, {field.value, label.averaged, unit}});
+    } else {
+      any = true;
+      if (label.limit_rank > best_limit && parse_watts(field.value, unit).watts) {
+        best_limit = label.limit_rank;
+        set_limit(device, field.value, unit);
+      }
+    }
+  }
+  std::stable_sort(draws.begin(), draws.end(), [](const Draw& a, const Draw& b) { return a.rank > b.rank; });
+  std::vector<Candidate> candidates;
+  for (const auto& draw : draws) {
+    candidates.push_back(draw.candidate);
+    if (draw.candidate.averaged && !device.average) {
+      ToolDevice judged;
+      judged.power_limit = device.power_limit;
+      set_power(judged, {draw.candidate}, "");
+      device.average = judged.power;
+    }
+  }
+  set_power(device, candidates,
+            !cut.empty() ? cut
+            : any        ? "no_power_reading_in_this_command"
+                         : "no power field");
+  if (!cut.empty() && !device.power) device.reason = cut;
+  return any;
+}
+
+Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text, IsDevice is_device,
+                                    const PowerRules& rules) {
+  const auto lines = lines_of(text);
+  const auto blocks = blocks_of(text, is_device);
+  if (blocks.empty())
+    return layout_error(tool, 1, "a line that begins a device",
+                        lines.empty() ? std::string_view{} : trim(lines[0]));
+  ToolReadings readings;
+  bool any = false;
+  for (const auto& block : blocks) {
+    ToolDevice device;
+    device.index = block.index;
+    for (const std::string_view key : {"Product Name", "Dev Name", "Model Name", "Name"})
+      if (device.name.empty()) device.name = block.value(key);
+    for (const std::string_view key : {"GPU UUID", "UUID", "Dev UUID"})
+      if (device.uuid.empty()) device.uuid = block.value(key);
+    any = read_power_fields(block, rules, device) || any;
+    readings.devices.push_back(std::move(device));
+  }
+  if (!any)
+    return layout_error(tool, blocks[0].line, "a field with the device's power below its heading",
+                        blocks[0].heading);
+  add_up(readings);
+  return readings;
+}
+
+}  // namespace tidewatt::metering::tools

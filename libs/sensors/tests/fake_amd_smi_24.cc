@@ -37,7 +37,8 @@ unsigned amdsmi_get_processor_handles(void* socket, std::uint32_t* count, void**
   if (handles != nullptr) handles[0] = socket;
   return 0;
 }
-unsigned amdsmi_get_power_info(void* handle, PowerInfo24* info) {
+unsigned amdsmi_get_power_info(void* handle, void* out) {
+  auto* info = static_cast<PowerInfo24*>(out);
   auto& card = card_of(handle);
   ++card.touched;
   if (card.power_code != 0) return static_cast<unsigned>(card.power_code);

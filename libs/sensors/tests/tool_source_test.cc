@@ -109,6 +109,26 @@ TEST_F(NvidiaSmi, AToolOutsideThePathIsFound) {
   EXPECT_FALSE(has_tool("npu-smi", files));
 }
 
+TEST(Tools, AnotherVendorsCardsAreItsOwn) {
+  testing::FakeFileSystem files;
+  files.files["/opt/rocm/bin/rocm-smi"] = "";
+  testing::FakeProcessRunner processes;
+  processes.answers.insert_or_assign(
+      "/opt/rocm/bin/rocm-smi",
+      ProcessOutput{0,
+                    R"json({"card0": {"Max Graphics Package Power (W)": "290.0",)json"
+                    R"json("Average Graphics Package Power (W)": "34.0"}})json",
+                    ""});
+  const testing::ManualClock clock{UtcTime{}};
+  const auto readings = make_tool("rocm-smi", files, processes, clock)->read();
+  ASSERT_TRUE(readings) << readings.error().to_string();
+  ASSERT_EQ(readings->size(), 1U);
+  EXPECT_EQ(readings->at(0).power, Watts{34});
+  EXPECT_EQ(readings->at(0).power_limit, Watts{290});
+  EXPECT_EQ(readings->at(0).vendor, "amd");
+  EXPECT_EQ(readings->at(0).source, "rocm-smi");
+}
+
 TEST(Tools, EveryNamedOneCanBeMadeAndTheRestIsRefused) {
   const testing::FakeFileSystem files;
   testing::FakeProcessRunner processes;

@@ -4,10 +4,12 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "own_usage.h"
 #include "run.h"
+#include "sensor.h"
 #include "tidewatt/agent/agent_settings.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/config/settings.h"
@@ -155,6 +157,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   app::bound_memory();
   try {
+    if (argc > 1 && std::string_view{argv[1]} == "sensor") app::run_sensor({argv + 2, argv + argc});
     return run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tidewatt-agent: internal error: %s; please report it\n", error.what());

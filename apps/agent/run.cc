@@ -10,6 +10,7 @@
 #include "instance_lock.h"
 #include "own_usage.h"
 #include "process.h"
+#include "sensor.h"
 #include "tidewatt/agent/attribution_thread.h"
 #include "tidewatt/agent/beats.h"
 #include "tidewatt/agent/delivery_thread.h"
@@ -93,8 +94,10 @@ Result<Runners> start_sources(const AgentConfig& config, const std::string& node
                            .speed = config.speed};
   parts.beat = config.beat;
   parts.state_folder = config.spool_folder;
+  SensorOptions sensor{.host_root = config.host_root, .process_period = std::nullopt};
   // A list may be as old as half a beat.
-  if (config.attribution.holders) parts.process_period = std::min(config.beat / 2, kProcessPeriod);
+  if (config.attribution.holders) sensor.process_period = std::min(config.beat / 2, kProcessPeriod);
+  parts.start_sensor = [sensor](const std::string& library) { return start_sensor(library, sensor); };
   TW_TRY(auto sources, agent::build_sources(config.sources, parts));
   Runners runners;
   for (auto& source : sources) {
@@ -183,7 +186,7 @@ class Endpoint {
     if (config_.relay) s.relayed = relay_.taken();
     s.last_read = collector_.last_read();
     s.last_change = collector_.last_change();
-    s.own_cpu_seconds = own_cpu_seconds();
+    s.own_cpu_seconds = own_cpu_seconds(*outside_.files);
     s.own_resident_bytes = own_resident_bytes(*outside_.files);
     return s;
   }

@@ -8,6 +8,8 @@
 
 #include "node_meter_spec.h"
 #include "tidewatt/config/suggest.h"
+#include "tidewatt/sensors/libraries.h"
+#include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::agent {
@@ -16,8 +18,13 @@ namespace {
 using config::Kind;
 
 const std::vector<std::string>& source_kinds() {
-  static const std::vector<std::string> kKinds{"auto", "nvml",    "nvidia-smi", "rapl", "hwmon",
-                                               "ipmi", "redfish", "snmp",       "sim",  "replay"};
+  static const std::vector<std::string> kKinds = [] {
+    std::vector<std::string> kinds{"auto", "nvidia-smi", "tool", "rapl", "hwmon",
+                                   "ipmi", "redfish",    "snmp", "sim",  "replay"};
+    const auto& libraries = sensors::library_names();
+    kinds.insert(kinds.begin() + 1, libraries.begin(), libraries.end());
+    return kinds;
+  }();
   return kKinds;
 }
 
@@ -62,8 +69,9 @@ const config::SettingsTable& agent_settings() {
       {.path = "sources",
        .kind = Kind::list,
        .fallback = "auto",
-       .help = "What is read: auto, nvml, nvidia-smi, rapl, hwmon, ipmi, redfish:URL;credentials=FILE, "
-               "snmp:HOST;model=apc;community=FILE, sim:gpus=8, replay:FILE.",
+       .help = "What is read: auto, a vendor's library (nvml, amdsmi, level-zero, ...), tool:NAME, rapl, "
+               "hwmon, ipmi, "
+               "redfish:URL;credentials=FILE, snmp:HOST;model=apc;community=FILE, sim:gpus=8, replay:FILE.",
        .metavar = "LIST"},
       {.path = "sysfs",
        .fallback = "/sys",
@@ -171,6 +179,16 @@ Result<SourceSpec> parse_source(std::string_view text) {
     return spec;
   }
   if (is_node_meter(spec.kind)) return parse_node_meter(spec.kind, rest);
+  if (spec.kind == "tool") {
+    const auto known = sensors::tool_names();
+    if (std::ranges::find(known, rest) == known.end()) {
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("tool \"{}\" isn't known; write tool:NAME with one of {}", rest,
+                              fmt::join(known, ", ")));
+    }
+    spec.tool = rest;
+    return spec;
+  }
   if (spec.kind != "sim" && colon != std::string_view::npos) {
     return fail(ErrorCode::invalid_input,
                 fmt::format("source {} takes no options, not \"{}\"", spec.kind, rest));

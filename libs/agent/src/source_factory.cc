@@ -9,6 +9,8 @@
 
 #include "node_meter_spec.h"
 #include "tidewatt/metering/replay_log.h"
+#include "tidewatt/sensors/isolated.h"
+#include "tidewatt/sensors/libraries.h"
 #include "tidewatt/sensors/replay.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
@@ -31,7 +33,8 @@ class Fallback final : public sensors::Source {
 
   Result<std::vector<sensors::Reading>> read() override {
     const SteadyTime now = clock_->mono_now();
-    if (!first_missing_since_ || now - *first_missing_since_ >= kTryFirstAgain) {
+    // Without a second there is nothing to stay with.
+    if (!first_missing_since_ || second_missing_ || now - *first_missing_since_ >= kTryFirstAgain) {
       auto readings = first_->read();
       const bool missing = !readings && (readings.error().code == ErrorCode::not_found ||
                                          readings.error().code == ErrorCode::unavailable);
@@ -89,9 +92,77 @@ std::unique_ptr<sensors::Source> sim(const SourceSpec& spec, const SourceParts& 
   return sensors::make_sim(std::move(options), *parts.clock);
 }
 
-std::unique_ptr<sensors::Source> nvml(const SourceParts& parts) {
-  return sensors::make_nvml(parts.files, parts.clock, {.process_period = parts.process_period});
+/// A vendor's library, in a process of its own.
+std::unique_ptr<sensors::Source> library(const std::string& name, const SourceParts& parts) {
+  return sensors::make_isolated(
+      name, [start = parts.start_sensor, name] { return start(name); }, parts.clock);
 }
+
+/// One vendor's ways to its cards, the better first.
+struct Family {
+  std::string_view name;
+  std::vector<std::string> libraries;
+  std::vector<std::string> tools;
+};
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> kAll{{"nvidia", {"nvml"}, {"nvidia-smi"}},
+                                        {"amd", {"amdsmi", "rocm-smi-lib"}, {"amd-smi", "rocm-smi"}},
+                                        {"intel", {"level-zero"}, {"xpu-smi"}},
+                                        {"hygon", {"hygon-smi-lib"}, {"hy-smi"}},
+                                        {"huawei", {"dcmi"}, {"npu-smi"}},
+                                        {"cambricon", {"cndev"}, {"cnmon"}},
+                                        {"metax", {"mxsml"}, {"mx-smi"}},
+                                        {"enflame", {"efml"}, {"efsmi"}},
+                                        {"mthreads", {"mtml"}, {"mthreads-gmi"}},
+                                        {"habana", {"hlml"}, {"hl-smi"}},
+                                        {"kunlunxin", {"xpuml"}, {"kunlunxin-xpu-smi"}},
+                                        {"iluvatar", {}, {"ixsmi"}},
+                                        {"biren", {}, {"brsmi"}},
+                                        {"tenstorrent", {}, {"tt-smi"}}};
+  return kAll;
+}
+
+bool is_here(const Family& family, const FileSystem& files) {
+  const auto has_cards = [&](const std::string& name) { return sensors::has_cards_for(name, files); };
+  if (!family.libraries.empty()) return std::ranges::any_of(family.libraries, has_cards);
+  return std::ranges::any_of(family.tools, [&](const auto& name) { return sensors::has_tool(name, files); });
+}
+
+/// nullptr: none of its ways can be gone.
+std::unique_ptr<sensors::Source> all_ways(const Family& family, const SourceParts& parts) {
+  std::vector<std::unique_ptr<sensors::Source>> ways;
+  for (const auto& name : family.libraries) ways.push_back(library(name, parts));
+  const auto understood = sensors::tool_names();
+  for (const auto& name : family.tools)
+    if (std::ranges::find(understood, name) != understood.end())
+      ways.push_back(sensors::make_tool(name, *parts.files, *parts.processes, *parts.clock));
+  std::unique_ptr<sensors::Source> source;
+  for (auto way = ways.rbegin(); way != ways.rend(); ++way)
+    source = source ? make_fallback(std::string{family.name}, std::move(*way), std::move(source), parts.clock)
+                    : std::move(*way);
+  return source;
+}
+
+/// NVIDIA's driver may be loaded long after the agent started, in a container from which the bus isn't seen:
+/// looked for at every read, and no process is started to find nothing.
+class WhereNvidiaIs final : public sensors::Source {
+ public:
+  WhereNvidiaIs(std::unique_ptr<Source> source, std::shared_ptr<FileSystem> files)
+      : source_(std::move(source)), files_(std::move(files)) {}
+  [[nodiscard]] std::string name() const override { return source_->name(); }
+  Result<std::vector<sensors::Reading>> read() override {
+    // Once seen it stays: a driver that is unloaded for a moment is the library's own trouble.
+    seen_ = seen_ || sensors::has_cards_for("nvml", *files_) || sensors::has_tool("nvidia-smi", *files_);
+    if (!seen_) return fail(ErrorCode::not_found, "no NVIDIA card, driver or tool on this machine");
+    return source_->read();
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::shared_ptr<FileSystem> files_;
+  bool seen_ = false;
+};
 
 constexpr std::size_t kMaxLogBytes = 256U << 20U;
 
@@ -136,13 +207,19 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   for (const auto& spec : specs) {
     const bool all = spec.kind == "auto";
     if (all) {
-      add(make_fallback("nvidia", nvml(parts),
-                        sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock), parts.clock));
+      for (const auto& family : families()) {
+        if (family.name == "nvidia") {
+          add(std::make_unique<WhereNvidiaIs>(all_ways(family, parts), parts.files));
+        } else if (is_here(family, *parts.files)) {
+          if (auto source = all_ways(family, parts)) add(std::move(source));
+        }
+      }
     }
-    if (spec.kind == "nvml") add(nvml(parts));
-    if (spec.kind == "nvidia-smi") {
-      add(sensors::make_nvidia_smi(*parts.files, *parts.processes, *parts.clock));
-    }
+    if (std::ranges::find(sensors::library_names(), spec.kind) != sensors::library_names().end())
+      add(library(spec.kind, parts));
+    if (spec.kind == "tool") add(sensors::make_tool(spec.tool, *parts.files, *parts.processes, *parts.clock));
+    if (spec.kind == "nvidia-smi")
+      add(sensors::make_tool(spec.kind, *parts.files, *parts.processes, *parts.clock));
     if (all || spec.kind == "rapl") add(sensors::make_rapl(*parts.files, *parts.clock));
     if (all || spec.kind == "hwmon") add(sensors::make_hwmon(*parts.files, *parts.clock));
     if (all) add(make_node_meter(ipmi, parts, 0));

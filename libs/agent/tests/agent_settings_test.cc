@@ -89,8 +89,17 @@ TEST(ParseSource, KnowsTheKindsAndTheirOptions) {
   EXPECT_EQ(parse_source("replay:/a:b.csv")->file, "/a:b.csv");
 }
 
+TEST(ParseSource, TakesLibrariesAndToolsByTheirNames) {
+  EXPECT_EQ(parse_source("level-zero")->kind, "level-zero");
+  EXPECT_EQ(parse_source("tool:nvidia-smi")->kind, "tool");
+  EXPECT_EQ(parse_source("tool:nvidia-smi")->tool, "nvidia-smi");
+}
+
 TEST(ParseSource, SaysWhatIsWrong) {
   EXPECT_THAT(parse_source("nvmk").error().message, HasSubstr("did you mean \"nvml\"?"));
+  EXPECT_THAT(parse_source("tool:rm").error().message, HasSubstr("tool \"rm\" isn't known"));
+  EXPECT_THAT(parse_source("tool").error().message, HasSubstr("nvidia-smi"));
+  EXPECT_THAT(parse_source("amdsmi:x").error().message, HasSubstr("takes no options"));
   EXPECT_THAT(parse_source("replay").error().message, HasSubstr("needs a file"));
   EXPECT_THAT(parse_source("rapl:x").error().message, HasSubstr("takes no options"));
   EXPECT_THAT(parse_source("sim:gpus=many").error().message, HasSubstr("\"gpus=many\""));

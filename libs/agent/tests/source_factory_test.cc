@@ -87,6 +87,68 @@ TEST(BuildSources, AutoReadsWhatANodeMayHave) {
   EXPECT_THAT(names, ElementsAre("nvidia", "rapl", "hwmon", "ipmi"));
 }
 
+class LibrarySources : public ::testing::Test {
+ protected:
+  std::vector<std::string> build(const std::string& spec) {
+    auto made = build_sources({*parse_source(spec)}, parts);
+    EXPECT_TRUE(made);
+    sources = std::move(*made);
+    std::vector<std::string> names;
+    for (const auto& source : sources) names.push_back(source->name());
+    return names;
+  }
+  void card(const std::string& vendor) {
+    files->files["/sys/bus/pci/devices/0000:03:00.0/vendor"] = vendor + "\n";
+    files->files["/sys/bus/pci/devices/0000:03:00.0/class"] = "0x120000\n";
+  }
+
+  std::vector<std::string> started;
+  std::shared_ptr<tidewatt::testing::FakeFileSystem> files =
+      std::make_shared<tidewatt::testing::FakeFileSystem>();
+  std::shared_ptr<tidewatt::testing::FakeProcessRunner> processes =
+      std::make_shared<tidewatt::testing::FakeProcessRunner>();
+  SourceParts parts{files,
+                    std::make_shared<tidewatt::testing::ManualClock>(UtcTime{std::chrono::seconds{1}}),
+                    processes,
+                    "n1",
+                    1,
+                    [this](const std::string& library) -> Result<std::unique_ptr<Companion>> {
+                      started.push_back(library);
+                      return fail(ErrorCode::not_found, library + ": no such library");
+                    }};
+  std::vector<std::unique_ptr<sensors::Source>> sources;
+};
+
+TEST_F(LibrarySources, ALibraryIsReadInAProcessOfItsOwn) {
+  EXPECT_THAT(build("level-zero"), ElementsAre("level-zero"));
+  EXPECT_EQ(sources[0]->read().error().code, ErrorCode::not_found);
+  EXPECT_THAT(started, ElementsAre("level-zero"));
+}
+
+TEST_F(LibrarySources, WithoutCardsNoProcessIsStarted) {
+  build("auto");
+  EXPECT_EQ(sources[0]->read().error().code, ErrorCode::not_found);
+  EXPECT_TRUE(started.empty());
+  EXPECT_TRUE(processes->asked.empty());
+  files->files["/dev/nvidiactl"] = "";
+  sources[0]->read();
+  EXPECT_THAT(started, ElementsAre("nvml")) << "the driver came";
+}
+
+TEST_F(LibrarySources, AutoTriesEachWayToTheCardsThatAreThere) {
+  card("0x1002");
+  EXPECT_THAT(build("auto"), ElementsAre("nvidia", "amd", "rapl", "hwmon"));
+  EXPECT_FALSE(sources[1]->read());
+  EXPECT_THAT(started, ElementsAre("amdsmi", "rocm-smi-lib"));
+}
+
+TEST_F(LibrarySources, AToolIsRunByItsName) {
+  EXPECT_THAT(build("tool:nvidia-smi"), ElementsAre("nvidia-smi"));
+  EXPECT_FALSE(sources[0]->read());
+  ASSERT_EQ(processes->asked.size(), 1U);
+  EXPECT_EQ(processes->asked[0][0], "nvidia-smi");
+}
+
 TEST(BuildSources, SimTakesItsNumberOfCards) {
   const SourceParts parts{
       std::make_shared<tidewatt::testing::FakeFileSystem>(),

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "errno_error.h"
+#include "spawning.h"
 #include "tidewatt/os/posix.h"
 #include "unique_fd.h"
 
@@ -56,22 +56,6 @@ Result<std::string> find_tool(const std::string& name) {
   return fail(ErrorCode::not_found, fmt::format("{}: no such tool in {}", name, fmt::join(kPath, ":")));
 }
 
-/// Frees what posix_spawn's two setting objects hold.
-struct SpawnSettings {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-  SpawnSettings() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-};
-
 Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& argv, const Pipe& out,
                     const Pipe& err) {
   SpawnSettings settings;
@@ -79,15 +63,7 @@ Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& arg
   posix_spawn_file_actions_adddup2(&settings.actions, out.write_end.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&settings.actions, err.write_end.get(), STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&settings.actions, STDERR_FILENO + 1);
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setflags(&settings.attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&settings.attributes, 0);
-  posix_spawnattr_setsigmask(&settings.attributes, &none);
-  posix_spawnattr_setsigdefault(&settings.attributes, &all);
+  settings.begin_clean();
 
   std::vector<char*> arguments;
   for (const auto& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -100,13 +76,6 @@ Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& arg
                                   arguments.data(), static_cast<char**>(environment));
   if (error != 0) return errno_failure(error, tool, "run");
   return pid;
-}
-
-/// Becomes readable when the process ends; invalid on old kernels.
-UniqueFd open_pidfd(pid_t pid) {
-  const auto fd = ::syscall(SYS_pidfd_open, pid, 0);
-  if (fd < 0) return UniqueFd{};
-  return UniqueFd{static_cast<int>(fd)};
 }
 
 /// Leaves the zombie, so that neither its pid nor its group can be somebody else's yet.

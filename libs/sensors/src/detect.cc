@@ -109,7 +109,7 @@ std::string_view why_beside(std::string_view domain) {
 std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock) {
   std::vector<Detection> found;
   found.push_back(detect_nvml(files));
-  found.push_back(from_readings("nvidia-smi", make_nvidia_smi(files, processes, clock)->read()));
+  found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
   found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));

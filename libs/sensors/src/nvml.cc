@@ -6,18 +6,20 @@
 #include <limits>
 #include <optional>
 
+#include "card_counter.h"
+#include "library_sources.h"
 #include "nvml_api.h"
 #include "nvml_processes.h"
 #include "pci.h"
 #include "tidewatt/metering/plausibility.h"
-#include "tidewatt/sensors/sources.h"
-#include "tidewatt/units/exact.h"
+#include "tidewatt/sensors/libraries.h"
 
 namespace tidewatt::sensors {
 namespace {
 
+constexpr const char* kLibrary = "libnvidia-ml.so.1";
 constexpr double kWattsPerMilliwatt = 1e-3;
-constexpr std::int64_t kMicrojoulesPerMillijoule = 1000;
+constexpr std::uint64_t kMicrojoulesPerMillijoule = 1000;
 // Cards come and go rarely; a lost one makes us look at once.
 constexpr Milliseconds kEnumerateAgain{300'000};
 constexpr Milliseconds kPauseAfterFailure{10'000};
@@ -28,17 +30,16 @@ struct Card {
   std::string uuid;
   std::string model;
   std::string bus_id;  ///< as sysfs spells it; empty = not known
-  std::optional<std::uint64_t> last_energy_mj;
-  int epoch = 0;
+  CardCounter counter;
   std::optional<metering::DeviceProcesses> processes;  ///< as last listed
 };
 
 class Nvml final : public Source {
  public:
-  Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, NvmlOptions options)
+  Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, LibraryOptions options)
       : files_(std::move(files)),
         clock_(std::move(clock)),
-        path_(std::move(options.library)),
+        path_(options.library.empty() ? kLibrary : std::move(options.library)),
         process_period_(options.process_period),
         run_(fmt::format("nvml-{}", clock_->utc_now().time_since_epoch().count())) {}
   ~Nvml() override { close(); }
@@ -165,6 +166,7 @@ class Nvml final : public Source {
         !metering::is_blank(limit_mw))
       reading.power_limit = metering::judge_limit(Watts{limit_mw * kWattsPerMilliwatt});
     measure_power(card, reading);
+    reading.at = clock_->mono_now();
     measure_energy(card, reading);
     nvml::Utilization util{std::numeric_limits<unsigned>::max(), 0};
     if (api.utilization != nullptr && api.utilization(card.device, &util) == nvml::kSuccess &&
@@ -243,21 +245,17 @@ class Nvml final : public Source {
   }
 
   // The library counts since the driver was loaded or, without persistence, since the card was last opened;
-  // neither can be told from outside. So an epoch is at most as long as our own run, and a decrease ends it.
+  // neither can be told from outside.
   void measure_energy(Card& card, Reading& reading) {
     const auto& api = library_->api();
     if (api.energy == nullptr) return;
     unsigned long long millijoules = std::numeric_limits<unsigned long long>::max();
     const auto code = api.energy(card.device, &millijoules);
     note(code);
-    constexpr auto kMost =
-        static_cast<unsigned long long>(std::numeric_limits<std::int64_t>::max() / kMicrojoulesPerMillijoule);
+    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max() / kMicrojoulesPerMillijoule;
     if (code != nvml::kSuccess || metering::is_blank(millijoules) || millijoules > kMost) return;
-    if (card.last_energy_mj && millijoules < *card.last_energy_mj) ++card.epoch;
-    card.last_energy_mj = millijoules;
-    reading.energy_total =
-        to_joules(Microjoules{static_cast<std::int64_t>(millijoules) * kMicrojoulesPerMillijoule});
-    reading.counter_epoch = fmt::format("{}-{}-{}", run_, generation_, card.epoch);
+    card.counter.put(reading, millijoules * kMicrojoulesPerMillijoule,
+                     fmt::format("{}-{}", run_, generation_));
   }
 
   void note(nvml::Return code) {
@@ -299,13 +297,8 @@ class Nvml final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
-                                  NvmlOptions options) {
-  return make_guarded(
-      "nvml",
-      [files = std::move(files), clock = std::move(clock), options]() -> std::unique_ptr<Source> {
-        return std::make_unique<Nvml>(files, clock, options);
-      },
-      options.deadline);
+                                  LibraryOptions options) {
+  return std::make_unique<Nvml>(std::move(files), std::move(clock), std::move(options));
 }
 
 }  // namespace tidewatt::sensors

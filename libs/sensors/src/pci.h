@@ -1,7 +1,8 @@
-// Which NVIDIA devices the PCI bus has and which of them sleep, without touching any of them.
+// Which accelerators the PCI bus has and which of them sleep, without touching any of them.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tidewatt/base/file_system.h"
@@ -13,7 +14,11 @@ struct PciGpu {
   bool suspended = false;
 };
 
-/// NVIDIA display controllers in the order of their addresses; empty where /sys/bus/pci isn't visible.
+/// A vendor's display controllers and processing accelerators in the order of their addresses; empty where
+/// /sys/bus/pci isn't visible.
+/// @param vendor  as sysfs prints it: "0x10de"
+std::vector<PciGpu> cards_on_bus(const FileSystem& files, std::string_view vendor);
+/// Of NVIDIA.
 std::vector<PciGpu> nvidia_gpus(const FileSystem& files);
 /// True when the kernel says that the device is in runtime suspend; false when it doesn't say.
 bool is_suspended(const FileSystem& files, const std::string& bus_id);

@@ -2,8 +2,10 @@
 #include "fake_nvml.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -14,6 +16,47 @@ using namespace tidewatt::sensors::nvml;
 extern "C" {
 
 FakeNvml fake_nvml;
+
+// For a process that can't set the state: FAKE_NVML_CARDS cards of 300 W, and FAKE_NVML_TROUBLE names a file
+// with what goes wrong at the next look at a card's power.
+__attribute__((constructor)) static void from_environment() {
+  const char* cards = std::getenv("FAKE_NVML_CARDS");
+  if (cards == nullptr) return;
+  static char uuids[8][16];
+  static char bus_ids[8][24];
+  std::puts("fake NVML: loaded");  // libraries do print
+  fake_nvml.count = static_cast<unsigned>(std::strtoul(cards, nullptr, 10)) & 0xFU;
+  if (fake_nvml.count > 8) fake_nvml.count = 8;
+  for (unsigned i = 0; i < fake_nvml.count; ++i) {
+    std::snprintf(uuids[i], sizeof uuids[i], "GPU-%u", i);
+    std::snprintf(bus_ids[i], sizeof bus_ids[i], "00000000:%02X:00.0", 0x80 + i);
+    fake_nvml.cards[i] = {uuids[i], bus_ids[i], 0, 0, 0, 300'000, 300'000, 700'000, 0, 0};
+  }
+  fake_nvml.process_stride = 24;
+}
+
+static void make_trouble() {
+  const char* path = std::getenv("FAKE_NVML_TROUBLE");
+  std::FILE* file = path != nullptr ? std::fopen(path, "r") : nullptr;
+  if (file == nullptr) return;
+  char what[16] = {};
+  const bool told = std::fscanf(file, "%15s", static_cast<char*>(what)) == 1;
+  std::fclose(file);
+  if (!told) return;
+  const auto is = [&](const char* name) { return std::strcmp(static_cast<const char*>(what), name) == 0; };
+  if (is("segv")) std::raise(SIGSEGV);
+  if (is("abort")) std::abort();
+  if (is("exit")) std::exit(3);
+  if (is("print")) std::puts("NVML: garbage\nok");
+  if (is("print")) std::fflush(stdout);
+  while (is("hang")) std::this_thread::sleep_for(std::chrono::milliseconds{100});
+}
+
+static unsigned long long millijoules_since_boot(unsigned milliwatts) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  return static_cast<unsigned long long>(ms) * milliwatts / 1000;
+}
 
 static FakeCard& card(Device device) { return fake_nvml.cards[reinterpret_cast<std::uintptr_t>(device) - 1]; }
 
@@ -48,15 +91,19 @@ int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci) {
 }
 int nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {
   ++card(device).touched;
+  make_trouble();
   while (fake_nvml.hang) std::this_thread::sleep_for(std::chrono::milliseconds{1});
   if (card(device).power_code == 0) *milliwatts = card(device).power_mw;
   return card(device).power_code;
 }
 int nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* millijoules) {
-  if (card(device).energy_code == 0) *millijoules = card(device).energy_mj;
+  if (card(device).energy_code == 0)
+    *millijoules =
+        card(device).energy_mj != 0 ? card(device).energy_mj : millijoules_since_boot(card(device).power_mw);
   return card(device).energy_code;
 }
 int nvmlDeviceGetFieldValues(Device device, int count, FieldValue* fields) {
+  make_trouble();
   for (int i = 0; i < count; ++i) {
     fields[i].status = fields[i].field_id == kFieldPowerInstant ? card(device).instant_code : kNotSupported;
     fields[i].value_type = kUint;

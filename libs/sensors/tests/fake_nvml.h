@@ -26,7 +26,7 @@ struct FakeNvml {
   int init_code, util_code;
   int inits, shutdowns;
   std::atomic<bool> hang;
-  FakeCard cards[4];
+  FakeCard cards[8];
   unsigned process_stride;                 // 16, 24 or 32: drivers differ
   FakeProcessList compute, graphics, mps;  // of card 0
   unsigned mig_slices[8];                  // of MIG device i of card 0, with GPU instance i + 1; 0 = none

@@ -1,11 +1,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <future>
-#include <thread>
-
 #include "fake_nvml.h"
-#include "tidewatt/sensors/sources.h"
+#include "tidewatt/sensors/libraries.h"
 #include "tidewatt/testing/fake_file_system.h"
 #include "tidewatt/testing/manual_clock.h"
 
@@ -36,16 +33,14 @@ class Nvml : public ::testing::Test {
     source.reset();
     ::dlclose(handle_);
   }
-  void open(Milliseconds deadline = Milliseconds{30'000}) {
-    source = make_nvml(files, clock, {FAKE_NVML, deadline, std::nullopt});
-  }
+  void open() { source = make_library("nvml", files, clock, {.library = FAKE_NVML}); }
   std::vector<Reading> read() {
     auto readings = source->read();
     EXPECT_TRUE(readings) << readings.error().to_string();
     return readings ? *std::move(readings) : std::vector<Reading>{};
   }
   void open_with_processes(Milliseconds period) {
-    source = make_nvml(files, clock, {FAKE_NVML, Milliseconds{30'000}, period});
+    source = make_library("nvml", files, clock, {.library = FAKE_NVML, .process_period = period});
   }
   static FakeProcessList listed(const std::vector<FakeProcess>& processes) {
     return {0, static_cast<unsigned>(processes.size()), 0, processes.data()};
@@ -153,7 +148,7 @@ TEST_F(Nvml, WithEveryGpuAsleepTheLibraryIsNotEvenStarted) {
 }
 
 TEST_F(Nvml, AMissingLibraryIsNotFound) {
-  const auto readings = make_nvml(files, clock, {"/nowhere/libnvidia-ml.so.1"})->read();
+  const auto readings = make_library("nvml", files, clock, {.library = "/nowhere/libnvidia-ml.so.1"})->read();
   ASSERT_FALSE(readings);
   EXPECT_EQ(readings.error().code, ErrorCode::not_found);
 }
@@ -166,53 +161,6 @@ TEST_F(Nvml, AMissingDriverIsRetriedAfterAPauseOnly) {
   fake->init_code = 0;
   clock->advance(Milliseconds{10'000});
   EXPECT_EQ(read().size(), 2U);
-}
-
-TEST_F(Nvml, AHangCostsTheDeadlineOnceAndEndsByItself) {
-  open(Milliseconds{20});
-  fake->cards[0].instant_code = kNotSupported;
-  fake->hang = true;
-  EXPECT_EQ(source->read().error().code, ErrorCode::timed_out);
-  for (int look = 0; look < 1000; ++look) {
-    const auto again = source->read();
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().message, "nvml: still no answer; its devices are unknown until it returns");
-  }
-  EXPECT_EQ(fake->cards[0].touched, 2) << "one handle, one power call: nothing queued up";
-  fake->hang = false;
-  while (!source->read()) std::this_thread::yield();
-}
-
-TEST(Guarded, AThreadThatStillHangsIsLeftBehind) {
-  struct Stuck final : Source {
-    explicit Stuck(std::shared_future<void> until) : until_(std::move(until)) {}
-    [[nodiscard]] std::string name() const override { return "stuck"; }
-    Result<std::vector<Reading>> read() override {
-      until_.wait();
-      return std::vector<Reading>{};
-    }
-    std::shared_future<void> until_;
-  };
-  std::promise<void> release;
-  auto source = make_guarded(
-      "stuck",
-      [until = release.get_future().share()]() -> std::unique_ptr<Source> {
-        return std::make_unique<Stuck>(until);
-      },
-      Milliseconds{5});
-  EXPECT_EQ(source->read().error().code, ErrorCode::timed_out);
-  source.reset();  // must return
-  release.set_value();
-}
-
-TEST(Guarded, AnExceptionInsideIsAnErrorOfThisSource) {
-  struct Broken final : Source {
-    [[nodiscard]] std::string name() const override { return "broken"; }
-    Result<std::vector<Reading>> read() override { throw std::runtime_error{"bad"}; }
-  };
-  auto source = make_guarded(
-      "broken", []() -> std::unique_ptr<Source> { return std::make_unique<Broken>(); }, Milliseconds{30'000});
-  EXPECT_EQ(source->read().error().message, "broken: bad");
 }
 
 constexpr unsigned kNone = 0xFFFFFFFFU;

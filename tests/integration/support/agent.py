@@ -13,7 +13,8 @@ from .server import SLOW, binary, clean_environment, free_port
 
 
 class Agent:
-    def __init__(self, folder, server_url, token, node_id="agent-node", sources="sim:gpus=4", beat="1s", interval="100ms", flags=()):
+    def __init__(self, folder, server_url, token, node_id="agent-node", sources="sim:gpus=4", beat="1s", interval="100ms", flags=(),
+                 environment=None):
         self.folder = str(folder)
         os.makedirs(self.folder, exist_ok=True)
         self.token_file = os.path.join(self.folder, "token")
@@ -26,11 +27,12 @@ class Agent:
         self.log = os.path.join(self.folder, "log")
         self.flags = ["--server", server_url, "--token-file", self.token_file, "--node-id", node_id, "--sources", sources, "--beat", beat,
                       "--interval", interval, "--spool-dir", self.spool, "--listen", f"127.0.0.1:{self.port}", *flags]
+        self.environment = environment
         self.process = None
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([binary("tidewatt-agent"), *self.flags], env=clean_environment(), stdout=log, stderr=log)
+            self.process = subprocess.Popen([binary("tidewatt-agent"), *self.flags], env=clean_environment(self.environment), stdout=log, stderr=log)
         return self
 
     def kill(self):

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +18,16 @@ struct SourceParts {
   std::shared_ptr<FileSystem> files;
   std::shared_ptr<const Clock> clock;
   std::shared_ptr<ProcessRunner> processes;
-  std::string node_id;                           ///< seeds what a simulated node does
-  double speed = 1;                              ///< of a replay
-  std::optional<Milliseconds> process_period{};  ///< how often devices' processes are listed; nullopt = never
-  Milliseconds beat{20'000};                     ///< slow meters are polled at least once in it
+  std::string node_id;            ///< seeds what a simulated node does
+  double speed = 1;               ///< of a replay
+  Milliseconds beat{20'000};      ///< slow meters are polled at least once in it
   std::string state_folder = {};  ///< for what a source must keep in a file; private to the agent
+  /// Starts a process that reads one of sensors::library_names().
+  std::function<Result<std::unique_ptr<Companion>>(const std::string& library)> start_sensor{};
 };
 
-/// The sources that the settings name; "auto" stands for the node's NVIDIA cards, RAPL, hwmon and
-/// IPMI.
+/// The sources that the settings name; "auto" stands for the node's accelerators (a vendor's library, else
+/// its tool; only vendors whose cards, driver or tool are there), RAPL, hwmon and IPMI.
 /// @error invalid_input  a log that can't be replayed
 Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::vector<SourceSpec>& specs,
                                                                     const SourceParts& parts);

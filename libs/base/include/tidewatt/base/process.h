@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tidewatt/base/result.h"
@@ -23,5 +27,23 @@ class ProcessRunner {
   /// tool), timed_out, io. A non-zero exit is not an error: see exit_code.
   virtual Result<ProcessOutput> run(const std::vector<std::string>& argv, Milliseconds deadline) = 0;
 };
+
+/// A child process that lives long and answers line by line. Killed and reaped on destruction. Not
+/// thread-safe.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  /// Writes `question` and a newline, gives the line that comes back, without its newline. After any error
+  /// the child has been told to die and answers no more.
+  /// @param max_bytes  of the answer; more is an error
+  /// @error timed_out no whole line within the deadline; unavailable the child has ended (names the signal
+  /// or the exit code); corrupt the answer is too long, or more than one line
+  virtual Result<std::string> ask(std::string_view question, Milliseconds deadline,
+                                  std::size_t max_bytes) = 0;
+  /// Kills the child and doesn't wait. False while it can't die, because it is stuck in the kernel: starting
+  /// another would pile processes up.
+  virtual bool gone() = 0;
+};
+using CompanionStarter = std::function<Result<std::unique_ptr<Companion>>()>;
 
 }  // namespace tidewatt

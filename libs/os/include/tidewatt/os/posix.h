@@ -1,8 +1,11 @@
 // The real outside: clock, files, processes, randomness of a POSIX system.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tidewatt/base/clock.h"
 #include "tidewatt/base/file_system.h"
@@ -27,6 +30,17 @@ std::unique_ptr<FileSystem> with_sysfs(std::unique_ptr<FileSystem> files, std::s
 
 /// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C.
 std::unique_ptr<ProcessRunner> make_process_runner();
+
+/// Starts argv[0], an absolute path, without a shell and in a process group of its own. Its input and output
+/// are one socket that we hold; what it prints to stderr is dropped. It inherits our environment (a vendor's
+/// library may need LD_LIBRARY_PATH) with LC_ALL=C. `name` is how errors call it.
+/// @error what posix_spawn says
+Result<std::unique_ptr<Companion>> start_companion(std::string name, const std::vector<std::string>& argv);
+
+/// For the child of start_companion, as the first thing in its main: it dies with its parent, leaves no core
+/// files, isn't ended by signals meant for the parent, and what libraries print to stdout or stderr is
+/// dropped. Then answers each line that comes in with `answer(line)` until the parent closes. Never returns.
+[[noreturn]] void serve_as_companion(const std::function<std::string(std::string_view)>& answer);
 
 /// getrandom(2): fit for secrets.
 class SecureRng final : public Rng {

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tidewatt/base/clock.h"
@@ -28,30 +27,16 @@ std::unique_ptr<Source> make_rapl(const FileSystem& files, const Clock& clock);
 /// @error not_found  no power sensor below /sys/class/hwmon
 std::unique_ptr<Source> make_hwmon(const FileSystem& files, const Clock& clock);
 
-/// NVIDIA GPUs by running nvidia-smi: the fallback where its library can't be opened. Deadline 5 s; after a
-/// failure the next tries wait 5 s, 10 s, ... up to 5 min, so processes never pile up. Not run while every
-/// GPU is suspended.
-std::unique_ptr<Source> make_nvidia_smi(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                                        std::string tool = "nvidia-smi");
-
-struct NvmlOptions {
-  std::string library = "libnvidia-ml.so.1";     ///< name or path for dlopen
-  Milliseconds deadline{2'000};                  ///< how long one look may take
-  std::optional<Milliseconds> process_period{};  ///< how often a card's processes are listed; nullopt = never
-};
-/// NVIDIA GPUs by their management library, on a thread of its own: a hang in the vendor's code costs the
-/// deadline once, never a beat (docs/adr/0005). Suspended GPUs are neither touched nor woken.
-/// @error not_found the library isn't there; unavailable the driver isn't; timed_out no answer within the
-/// deadline
-std::unique_ptr<Source> make_nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
-                                  NvmlOptions options = {});
-
-/// Puts a source on a thread of its own. read() waits at most `deadline`; while the thread hangs, further
-/// reads fail at once (timed_out) and nothing queues up; a late result is thrown away. The factory runs on
-/// that thread too. If the thread still hangs at destruction it is left behind: what the source uses must be
-/// owned by it.
-std::unique_ptr<Source> make_guarded(std::string name, std::function<std::unique_ptr<Source>()> factory,
-                                     Milliseconds deadline);
+/// The vendors' tools that can be run and understood, by the names of metering::known_tools().
+std::vector<std::string> tool_names();
+/// Whether the tool's program lies in one of the places where it is looked for.
+bool has_tool(std::string_view name, const FileSystem& files);
+/// A vendor's cards by running its tool: the fallback where its library can't be opened. Deadline 5 s; after
+/// a failure the next tries wait 5 s, 10 s, ... up to 5 min, so processes never pile up. Not run while every
+/// card is suspended.
+/// @return nullptr for a tool that isn't known
+std::unique_ptr<Source> make_tool(std::string_view name, const FileSystem& files, ProcessRunner& processes,
+                                  const Clock& clock);
 
 struct SimOptions {
   std::uint64_t seed = 1;

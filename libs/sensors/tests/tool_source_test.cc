@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/testing/fake_file_system.h"
 #include "tidewatt/testing/fake_process.h"
@@ -30,7 +32,7 @@ class NvidiaSmi : public ::testing::Test {
   testing::FakeFileSystem files;
   testing::FakeProcessRunner processes;
   testing::ManualClock clock{UtcTime{Milliseconds{1'700'000'000'000}}};
-  std::unique_ptr<Source> source = make_nvidia_smi(files, processes, clock);
+  std::unique_ptr<Source> source = make_tool("nvidia-smi", files, processes, clock);
 };
 
 TEST_F(NvidiaSmi, ReadsEachCardWithItsUuidAndUnknownStaysUnknown) {
@@ -97,6 +99,49 @@ TEST_F(NvidiaSmi, SleepingCardsAreNotWokenAndKeepTheirIdentity) {
   EXPECT_EQ(readings->at(0).uuid, "GPU-aa");
   EXPECT_EQ(readings->at(1).uuid, "GPU-bb");
   EXPECT_FALSE(readings->at(0).power);
+}
+
+TEST_F(NvidiaSmi, AToolOutsideThePathIsFound) {
+  files.files["/usr/lib/wsl/lib/nvidia-smi"] = "";
+  processes.answers.insert_or_assign("/usr/lib/wsl/lib/nvidia-smi", ProcessOutput{0, kTwoCards, ""});
+  EXPECT_TRUE(source->read());
+  EXPECT_TRUE(has_tool("nvidia-smi", files));
+  EXPECT_FALSE(has_tool("npu-smi", files));
+}
+
+TEST(Tools, AnotherVendorsCardsAreItsOwn) {
+  testing::FakeFileSystem files;
+  files.files["/opt/rocm/bin/rocm-smi"] = "";
+  testing::FakeProcessRunner processes;
+  processes.answers.insert_or_assign(
+      "/opt/rocm/bin/rocm-smi",
+      ProcessOutput{0,
+                    R"json({"card0": {"Max Graphics Package Power (W)": "290.0",)json"
+                    R"json("Average Graphics Package Power (W)": "34.0"}})json",
+                    ""});
+  const testing::ManualClock clock{UtcTime{}};
+  const auto readings = make_tool("rocm-smi", files, processes, clock)->read();
+  ASSERT_TRUE(readings) << readings.error().to_string();
+  ASSERT_EQ(readings->size(), 1U);
+  EXPECT_EQ(readings->at(0).power, Watts{34});
+  EXPECT_EQ(readings->at(0).power_limit, Watts{290});
+  EXPECT_EQ(readings->at(0).vendor, "amd");
+  EXPECT_EQ(readings->at(0).source, "rocm-smi");
+}
+
+TEST(Tools, EveryNamedOneCanBeMadeAndTheRestIsRefused) {
+  const testing::FakeFileSystem files;
+  testing::FakeProcessRunner processes;
+  const testing::ManualClock clock{UtcTime{}};
+  const auto names = tool_names();
+  EXPECT_NE(std::find(names.begin(), names.end(), "nvidia-smi"), names.end());
+  for (const auto& name : names) {
+    const auto source = make_tool(name, files, processes, clock);
+    ASSERT_TRUE(source) << name;
+    EXPECT_EQ(source->name(), name);
+    EXPECT_EQ(source->read().error().code, ErrorCode::not_found);
+  }
+  EXPECT_FALSE(make_tool("rm", files, processes, clock));
 }
 
 }  // namespace

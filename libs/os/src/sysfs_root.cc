@@ -16,6 +16,9 @@ class SysfsElsewhere final : public FileSystem {
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& folder) const override {
     return files_->list(real(folder));
   }
+  [[nodiscard]] Result<std::vector<std::string>> list_folders(const std::string& folder) const override {
+    return files_->list_folders(real(folder));
+  }
   [[nodiscard]] bool exists(const std::string& path) const override { return files_->exists(real(path)); }
   [[nodiscard]] Result<std::string> read_link(const std::string& path) const override {
     return files_->read_link(real(path));

@@ -171,6 +171,7 @@ Result<std::unique_ptr<Companion>> start_companion(std::string name, const std::
   settings.begin_clean();
 
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const auto& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   std::vector<char*> environment;

@@ -88,6 +88,7 @@ class AmdSmi final : public CardLibrary {
  private:
   Status open() {
     std::vector<std::string> names;
+    names.reserve(versions_.size());
     for (const auto& version : versions_) names.push_back(version.name);
     TW_TRY(auto library, SharedLibrary::open("AMD SMI", names));
     library->need(api_.init, {"amdsmi_init"});

@@ -9,6 +9,7 @@
 
 #include "pci.h"
 #include "tidewatt/metering/node_total.h"
+#include "tidewatt/sensors/libraries.h"
 #include "tidewatt/sensors/node_meters.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
@@ -84,6 +85,21 @@ Detection detect_nvml(const FileSystem& files) {
   return out;
 }
 
+// Opening a library may wake cards and runs foreign code: that they are there must do.
+void detect_other_vendors(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
+                          std::vector<Detection>& found) {
+  for (const auto& name : library_names()) {
+    if (name == "nvml" || !has_cards_for(name, files)) continue;
+    Detection detection;
+    detection.source = name;
+    detection.summary = "its cards or driver are there; the library is opened by the agent only";
+    found.push_back(std::move(detection));
+  }
+  for (const auto& name : tool_names())
+    if (name != "nvidia-smi" && has_tool(name, files))
+      found.push_back(from_readings(name, make_tool(name, files, processes, clock)->read()));
+}
+
 // Domains with a reading, and the source each comes from.
 std::map<std::string, std::string> domains_of(const std::vector<Detection>& detections) {
   std::map<std::string, std::string> domains;
@@ -110,6 +126,7 @@ std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes,
   std::vector<Detection> found;
   found.push_back(detect_nvml(files));
   found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
+  detect_other_vendors(files, processes, clock, found);
   found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));

@@ -50,6 +50,7 @@ std::vector<std::string> library_names_or(std::string named, std::vector<std::st
 const std::vector<std::string>& library_names() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names;
+    names.reserve(libraries().size());
     for (const auto& library : libraries()) names.emplace_back(library.name);
     return names;
   }();

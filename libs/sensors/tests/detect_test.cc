@@ -37,6 +37,19 @@ TEST_F(Detect, ABareMachineSaysForEachSourceWhyNot) {
   EXPECT_EQ(total_in_words(all), "The node's total is unknown: no component can be read.");
 }
 
+TEST_F(Detect, AnotherVendorsCardsAreTheNodesGpus) {
+  files.files["/sys/bus/pci/devices/0000:03:00.0/vendor"] = "0x1002\n";
+  files.files["/sys/bus/pci/devices/0000:03:00.0/class"] = "0x038000\n";
+  EXPECT_FALSE(of(found(), "amdsmi").usable) << "there, but not opened";
+  files.files["/opt/rocm/bin/rocm-smi"] = "";
+  processes.answers.insert_or_assign(
+      "/opt/rocm/bin/rocm-smi",
+      ProcessOutput{0, R"json({"card0": {"Average Graphics Package Power (W)": "34.0"}})json", ""});
+  const auto all = found();
+  EXPECT_TRUE(of(all, "rocm-smi").usable);
+  EXPECT_EQ(total_in_words(all), "The node's total is gpu (rocm-smi).");
+}
+
 TEST_F(Detect, PsysAndPlatformAreNeverAddedToThePackages) {
   zone("intel-rapl:0", "package-0");
   zone("intel-rapl:0:0", "dram");

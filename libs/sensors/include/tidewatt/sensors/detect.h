@@ -12,7 +12,8 @@
 namespace tidewatt::sensors {
 
 /// Tries every source once: nvml (by its library's file and the driver's /proc entry; it isn't opened),
-/// nvidia-smi, rapl, hwmon, ipmi. Each is there, usable or not, with what it sees or why not. Wakes no
+/// nvidia-smi, other vendors' libraries (not opened) and tools where their cards or tools are, rapl, hwmon,
+/// ipmi. Each is there, usable or not, with what it sees or why not. Wakes no
 /// sleeping card.
 std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock);
 

@@ -1,4 +1,5 @@
-// An agent's hours without a server, in simulated time: the spool, the identity, the beats and the ledger's rules together.
+// An agent's hours without a server, in simulated time: the spool, the identity, the beats and the ledger's
+// rules together.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

@@ -16,11 +16,11 @@ const config::SettingsTable& agent_settings();
 /// One entry of `sources`: "nvml", "tool:npu-smi", "sim:gpus=8:seed=3", "replay:/var/log/power.csv",
 /// "redfish:https://bmc;credentials=/etc/tidewatt/bmc".
 struct SourceSpec {
-  std::string kind;  ///< auto, a library (sensors::library_names()), tool, nvidia-smi, rapl, hwmon, ipmi,
-                     ///< redfish, snmp, sim, replay
-  std::string tool;                                          ///< of kind tool: its name
-  std::string file;                                          ///< replay
-  std::string target;                                        ///< redfish: URL; snmp: host
+  std::string kind;    ///< auto, a library (sensors::library_names()), tool, nvidia-smi, rapl, hwmon, ipmi,
+                       ///< redfish, snmp, sim, replay
+  std::string tool;    ///< of kind tool: its name
+  std::string file;    ///< replay
+  std::string target;  ///< redfish: URL; snmp: host
   std::vector<std::pair<std::string, std::string>> options;  ///< may repeat a name (oid)
 
   [[nodiscard]] const std::string* option(std::string_view name) const;

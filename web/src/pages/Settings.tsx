@@ -73,6 +73,7 @@ function Coverage(): JSX.Element {
   return (
     <details className="coverage" onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>{t("settings.coverage")}</summary>
+      <p className="dim">{t("settings.coverage.states")}</p>
       {list.isPending && open ? <Skeleton lines={8} /> : list.isError ? <ErrorBox error={list.error} what={t("settings.coverage")} retry={() => void list.refetch()} /> : (
         <table className="table wide">
           <thead><tr><th scope="col">{t("col.vendor")}</th><th scope="col">{t("col.tool")}</th><th scope="col">{t("col.form")}</th><th scope="col">{t("col.state")}</th><th scope="col" className="opt">{t("col.note")}</th></tr></thead>
@@ -81,8 +82,8 @@ function Coverage(): JSX.Element {
               <tr key={`${r.tool}/${r.form}`}>
                 <td className="name">{rows[i - 1]?.vendor === r.vendor ? <span className="sr">{r.vendor}</span> : r.vendor}</td>
                 <td className="mono">{r.tool}</td>
-                <td>{r.form}</td>
-                <td>{code("settings.coverage.state", r.state.replace(" ", "_"))}</td>
+                <td>{r.form === "-" ? <Unknown reason={r.note} /> : r.form}</td>
+                <td>{r.form === "-" ? <Unknown reason={r.note} /> : code("settings.coverage.state", r.state.replace(" ", "_"))}</td>
                 <td className="opt">{r.note}</td>
               </tr>
             ))}

@@ -70,13 +70,14 @@ void print(const Json& answer, const EnergyOptions& options) {
   row("energy", number(field(answer, "energy_kwh"), "kWh"));
   row("exact", text(answer, "energy_uj") == "—" ? "—" : text(answer, "energy_uj") + " uJ");
   row("coverage", fmt::format("{}  (gap {})", coverage(answer), number(field(answer, "gap_seconds"), "s")));
-  if (const auto method = field(answer, "method"); method.is_object())
+  const bool known = field(answer, "energy_kwh").is_number();
+  if (const auto method = field(answer, "method"); known && method.is_object())
     row("method", fmt::format("counter {}, integrated {}", number(field(method, "counter_kwh"), "kWh"),
                               number(field(method, "integrated_kwh"), "kWh")));
-  row("quality", text(answer, "quality"));
+  row("quality", known ? text(answer, "quality") : "—");
   if (field(answer, "attribution").is_string()) row("attribution", text(answer, "attribution"));
   if (answer.contains("unattributed_kwh"))
-    row("unattributed", number(field(answer, "unattributed_kwh"), "kWh"));
+    row("unattributed", known ? number(field(answer, "unattributed_kwh"), "kWh") : "—");
   if (const auto factor = field(answer, "emission_factor"); factor.is_object()) {
     row("carbon", number(field(answer, "carbon_kgco2e"), "kg CO2e"));
     row("factor",

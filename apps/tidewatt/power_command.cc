@@ -49,7 +49,11 @@ int parse(const ParseOptions& options) {
     fmt::print("{:<12} {:>12} {:>12}  {}\n", name_of(device.index) + sub, watts(device.power),
                watts(device.power_limit), device.reason);
   }
-  fmt::print("{:<12} {:>12}\n", "total", watts(readings->total));
+  const auto unknown = readings->unknown_devices;
+  fmt::print("{:<12} {:>12}{}\n", "total", watts(readings->total),
+             readings->total && unknown > 0
+                 ? fmt::format("  of the known ones: {} are unknown, the sum is a lower bound", unknown)
+                 : "");
   return kOk;
 }
 
@@ -113,6 +117,9 @@ void add_power_command(CLI::App& app, int& exit_code) {
       ->check([](const std::string& tool) -> std::string {
         const auto known = metering::known_tools();
         if (std::find(known.begin(), known.end(), tool) != known.end()) return {};
+        for (const auto& row : metering::tool_coverage())
+          if (row.tool.find(tool) != std::string::npos && !tool.empty())
+            return fmt::format("\"{}\" tells no watts ({})", tool, row.note);
         return fmt::format("unknown tool \"{}\" (known: {})", tool, fmt::join(known, ", "));
       });
   parse_command->add_option("--command", options->command, "The command line that printed it");

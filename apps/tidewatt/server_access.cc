@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "input.h"
+#include "server_settings.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::cli {
@@ -27,11 +28,21 @@ std::vector<std::string> default_token_files() {
   return {default_data_folder() + "/ops.token", default_data_folder() + "/demo/ops.token"};
 }
 
+/// Those files, where `access` asks this machine: another one is never shown this one's token unasked.
+std::vector<std::string> own_token_files(const ServerAccess& access) {
+  auto host = access.url.substr(access.url.find("//") + 2);
+  host = host.substr(0, host.find_first_of("/?#"));
+  host = host.starts_with('[') ? host.substr(1, host.find(']') - 1) : host.substr(0, host.find(':'));
+  if (host != "localhost" && !is_loopback(host)) return {};
+  return default_token_files();
+}
+
 std::string token_hint(const ServerAccess& access) {
   if (!access.token_file.empty()) return fmt::format("tried the token of {}", access.token_file);
   if (!environment("TIDEWATT_TOKEN").empty()) return "tried the token in TIDEWATT_TOKEN";
-  return fmt::format("tried {}; give --token-file, or set TIDEWATT_TOKEN",
-                     fmt::join(default_token_files(), " and "));
+  const auto files = own_token_files(access);
+  if (files.empty()) return "give --token-file, or set TIDEWATT_TOKEN";
+  return fmt::format("tried {}; give --token-file, or set TIDEWATT_TOKEN", fmt::join(files, " and "));
 }
 
 /// The tokens to try, in order; none is also a way to ask.
@@ -43,7 +54,7 @@ Result<std::vector<std::string>> tokens_of(const ServerAccess& access) {
   }
   if (auto token = environment("TIDEWATT_TOKEN"); !token.empty()) return std::vector<std::string>{token};
   std::vector<std::string> tokens;
-  for (const auto& file : default_token_files())
+  for (const auto& file : own_token_files(access))
     if (const auto text = read_all(file)) tokens.emplace_back(trim(*text));
   if (tokens.empty()) tokens.emplace_back();
   return tokens;

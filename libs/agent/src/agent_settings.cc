@@ -290,18 +290,18 @@ void check_relay(config::Settings& settings, AgentConfig& out) {
   if (out.tls_certificate.empty() != out.tls_key.empty())
     settings.add_problem("tls.certificate", "tls.certificate and tls.key belong together: give both or none");
   if (!out.relay) return;
+  if (!settings.given("relay_token"))
+    settings.add_problem("relay",
+                         "needs relay_token_file, so that not everybody may post beats in others' names");
   if (out.listen.address.empty()) {
     settings.add_problem("relay", "needs a listening address; give listen HOST:PORT instead of off");
-  } else if (!is_loopback(out.listen.address)) {
-    if (out.tls_certificate.empty() && !settings.boolean("insecure_listen"))
-      settings.add_problem("relay",
-                           fmt::format("{} is reachable from other machines and there is no TLS: give "
-                                       "tls.certificate and tls.key, or insecure_listen where the network is "
-                                       "trusted",
-                                       out.listen.address));
-    if (!settings.given("relay_token"))
-      settings.add_problem("relay",
-                           "needs relay_token_file, so that not everybody may post beats in others' names");
+  } else if (!is_loopback(out.listen.address) && out.tls_certificate.empty() &&
+             !settings.boolean("insecure_listen")) {
+    settings.add_problem("relay",
+                         fmt::format("{} is reachable from other machines and there is no TLS: give "
+                                     "tls.certificate and tls.key, or insecure_listen where the network is "
+                                     "trusted",
+                                     out.listen.address));
   }
 }
 

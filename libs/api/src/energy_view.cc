@@ -58,12 +58,20 @@ std::string percent_cut(double share) {
   return fmt::format("{:.1f}", std::floor(share * 1000.0) / 10.0);
 }
 
+/// A first sample is a baseline: until the second one no second and no joule is known.
+bool known(const WideMeasures& measures) {
+  return measures.covered.count() > 0 || measures.energy != kNothing;
+}
+
 void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
   if (!totals.sum) {
     notes.push_back(note("no_data", "no sample was booked in this range: the energy is unknown, not zero"));
     return;
   }
   const WideMeasures& sum = *totals.sum;
+  if (!known(sum))
+    notes.push_back(note(
+        "baseline", "only first samples were booked: the energy is known from the next one on, not zero"));
   if (const auto share = totals.coverage(); share && *share < kGoodCoverage)
     notes.push_back(note(
         "gap",
@@ -99,7 +107,7 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
 }  // namespace
 
 std::optional<WideMicrojoules> Totals::energy() const {
-  return sum ? std::optional{sum->energy} : std::nullopt;
+  return sum && known(*sum) ? std::optional{sum->energy} : std::nullopt;
 }
 std::optional<double> Totals::coverage() const {
   return sum ? coverage_of(sum->covered, sum->gap) : std::nullopt;
@@ -212,7 +220,7 @@ Json energy_json(const Core& core, const Call& call, const EnergySubject& subjec
   Json domains = Json::array();
   for (const auto& domain : totals.domains) {
     Json row{{"domain", domain.domain}};
-    row.update(amount_json(domain.measures.energy));
+    row.update(amount_json(known(domain.measures) ? std::optional{domain.measures.energy} : std::nullopt));
     row["coverage"] = coverage(domain.measures.covered, domain.measures.gap);
     row["gap_seconds"] = seconds(domain.measures.gap);
     row["in_total"] = domain.in_total;

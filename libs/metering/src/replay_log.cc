@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,10 +27,20 @@ std::string stem_of(std::string_view file_name) {
 }
 
 // "2024/05/10 11:43:39.163" as nvidia-smi prints it, else RFC 3339 (UTC where it names no zone), else
-// milliseconds since 1970.
-std::optional<UtcTime> time_of(std::string_view text) {
-  if (const auto ms = parse_int64(text))
+// a number since 1970, whose unit is milliseconds where the column says so.
+std::optional<UtcTime> time_of(std::string_view text, bool milliseconds) {
+  if (const auto ms = parse_int64(text); ms && milliseconds)
     return *ms > 0 ? std::optional{UtcTime{Milliseconds{*ms}}} : std::nullopt;
+  if (const auto number = parse_double(text)) {
+    // Seconds and milliseconds of our time differ by a thousand. Other numbers (seconds from the start of a
+    // log, say) are no time.
+    constexpr double kLeastSeconds = 1e8;
+    constexpr double kLeastMilliseconds = 1e11;
+    constexpr double kMost = 1e14;
+    if (!(*number >= kLeastSeconds && *number < kMost)) return std::nullopt;
+    const double ms = *number < kLeastMilliseconds ? *number * kPerKilo : *number;
+    return UtcTime{Milliseconds{std::llround(ms)}};
+  }
   if (const auto rfc = parse_rfc3339(text)) return rfc;
   std::string spelled{text};
   constexpr std::size_t kDateLength = 10;
@@ -76,11 +87,12 @@ class MeterCsv {
     const auto t = any_column(header, {"t_ms", "t", "time", "timestamp", "at"});
     const auto watts = any_column(header, {"watts", "power_watts"});
     if (!t || !watts) return std::nullopt;
-    return MeterCsv{*t, *watts, column(header, "meter"), any_column(header, {"node", "node_id"})};
+    return MeterCsv{*t, column(header, "t_ms") == t, *watts, column(header, "meter"),
+                    any_column(header, {"node", "node_id"})};
   }
   [[nodiscard]] Row read(const std::vector<std::string_view>& cells, const std::string& node) const {
     ReplaySample sample;
-    const auto at = time_of(cells[t_]);
+    const auto at = time_of(cells[t_], milliseconds_);
     if (!at) return {std::nullopt, "no time"};
     sample.at = *at;
     sample.node = node_ ? std::string{cells[*node_]} : node;
@@ -92,10 +104,12 @@ class MeterCsv {
   }
 
  private:
-  MeterCsv(std::size_t t, std::size_t watts, std::optional<std::size_t> meter,
+  MeterCsv(std::size_t t, bool milliseconds, std::size_t watts, std::optional<std::size_t> meter,
            std::optional<std::size_t> node)
-      : t_(t), watts_(watts), meter_(meter), node_(node) {}
-  std::size_t t_, watts_;
+      : t_(t), milliseconds_(milliseconds), watts_(watts), meter_(meter), node_(node) {}
+  std::size_t t_;
+  bool milliseconds_;
+  std::size_t watts_;
   std::optional<std::size_t> meter_, node_;
 };
 
@@ -118,7 +132,7 @@ class CardCsv {
   }
   [[nodiscard]] Row read(const std::vector<std::string_view>& cells, const std::string& node) const {
     ReplaySample sample;
-    const auto at = time_of(cells[timestamp_]);
+    const auto at = time_of(cells[timestamp_], false);
     if (!at) return {std::nullopt, "no time"};
     sample.at = *at;
     sample.node = node_ ? std::string{cells[*node_]} : node;

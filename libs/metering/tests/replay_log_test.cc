@@ -80,6 +80,18 @@ TEST(ReplayLog, AMeterThatIsNotAtThePlugIsADomainOfItsOwn) {
   EXPECT_EQ(log->samples[0].domain, "pdu1");
 }
 
+TEST(ReplayLog, NumbersWithoutAUnitAreSecondsOrMillisecondsByTheirSizeAndElseNoTime) {
+  for (const auto* rows : {"1764450000,100\n1764450010,200\n", "1764450000000,100\n1764450010000,200\n",
+                           "1764450000.0,100\n1764450010.0,200\n"}) {
+    const auto log = parse_replay_log(std::string{"time,watts\n"} + rows, "m.csv");
+    ASSERT_TRUE(log);
+    ASSERT_EQ(log->samples.size(), 2U) << rows;
+    EXPECT_EQ(log->samples[1].at, UtcTime{Milliseconds{1'764'450'010'000}}) << rows;
+  }
+  const auto offsets = parse_replay_log("time,watts\n0,100\n10,200\n", "m.csv");
+  EXPECT_TRUE(!offsets || offsets->samples.empty()) << "seconds since some start are no time";
+}
+
 TEST(ReplayLog, GarbageRowsAreSkippedAndCounted) {
   const auto log = parse_replay_log(
       "t_ms,node,meter,watts\n1000,a,ac,-1\nx,a,ac,5\n1000,a,ac\n2000,a,ac,nan\n3000,a,ac,7\n", "x");

@@ -25,12 +25,13 @@ constexpr std::array<std::string_view, 29> kOtherBounds{
     "crit",    "target",    "range",    "ceiling",   "provisioned", "allocated", "supported", "nominal",
     "peak",    "slowdown",  "shutdown", "available", "valid"};
 // Names with "power" in them that are no power of the device.
-constexpr std::array<std::string_view, 36> kForeign{
-    "energy", "state",     "states",    "management", "mode",      "voltage",   "volt",        "temperature",
-    "temp",   "cable",     "factor",    "cycles",     "smoothing", "brake",     "profile",     "saving",
-    "on",     "off",       "status",    "joule",      "joules",    "slope",     "module",      "memory",
-    "ubb",    "baseboard", "node",      "profiles",   "policy",    "overdrive", "utilization", "accumulated",
-    "acc",    "tracking",  "violation", "counter"};
+constexpr std::array<std::string_view, 41> kForeign{
+    "energy",      "state",     "states",      "management",  "mode",      "voltage",   "volt",
+    "temperature", "temp",      "cable",       "factor",      "cycles",    "smoothing", "brake",
+    "profile",     "saving",    "on",          "off",         "status",    "joule",     "joules",
+    "slope",       "module",    "memory",      "ubb",         "baseboard", "node",      "profiles",
+    "policy",      "overdrive", "utilization", "accumulated", "acc",       "tracking",  "violation",
+    "counter",     "supply",    "supplies",    "saved",       "savings",   "idle"};
 constexpr std::array<std::string_view, 8> kInstant{"instant", "instantaneous", "instantly", "realtime",
                                                    "current", "cur",           "curr",      "now"};
 constexpr std::array<std::string_view, 9> kDraw{"draw",     "usage", "use",         "used",  "consumption",

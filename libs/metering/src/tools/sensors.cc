@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tidewatt/units/text.h"
+#include "tools/label.h"
 #include "tools/node_tools.h"
 #include "tools/text.h"
 
@@ -82,6 +83,7 @@ bool is_watts(std::string_view text) {
 
 // "power1:  288.00 W  (interval = 1.00 s)"; nullopt = no power.
 std::optional<Feature> plain_feature(std::string_view label, std::string_view rest) {
+  if (judge_label(label, true).bound) return std::nullopt;  // "Power Limit", "power1_cap"
   Feature feature;
   feature.label = std::string{label};
   const auto open = rest.find('(');

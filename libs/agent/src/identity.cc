@@ -33,9 +33,10 @@ Identity::Identity(FileSystem& files, Rng& rng, std::string folder, std::string 
     : files_(files), path_(folder + "/" + std::string(kFile)), boot_id_(std::move(boot_id)) {
   const std::uint64_t last = spool.next_id() - 1;
   const auto text = files_.read_text(path_, 4096);
-  if (!spool.stats().damaged && text && read(*text) && base_ <= last) return;
-  if (agent_id_.empty() || spool.stats().damaged || base_ > last)
-    agent_id_ = fmt::format("{:016x}", rng.next());
+  // An identity beside a spool that is gone would number its beats anew, and the server would know them all.
+  const bool lost = spool.stats().damaged || (spool.stats().fresh && text);
+  if (!lost && text && read(*text) && base_ <= last) return;
+  if (agent_id_.empty() || lost || base_ > last) agent_id_ = fmt::format("{:016x}", rng.next());
   base_ = last;  // a new boot or a new agent: its first beat is number 1
   save();
 }

@@ -164,6 +164,26 @@ class WhereNvidiaIs final : public sensors::Source {
   bool seen_ = false;
 };
 
+/// A source's cards numbered from `first` on: those of two sources must not share a number, since a card
+/// without uuid is known by it.
+class Numbered final : public sensors::Source {
+ public:
+  Numbered(std::unique_ptr<Source> source, int first) : source_(std::move(source)), first_(first) {}
+  [[nodiscard]] std::string name() const override { return source_->name(); }
+  Result<std::vector<sensors::Reading>> read() override {
+    TW_TRY(auto readings, source_->read());
+    for (auto& reading : readings)
+      if (reading.domain == kDomainGpu) reading.index += first_;
+    return readings;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  int first_;
+};
+
+constexpr int kCardsOfASource = 100;
+
 constexpr std::size_t kMaxLogBytes = 256U << 20U;
 
 /// This node's part of a log, or the whole log when it is of one node.
@@ -201,31 +221,43 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   const auto add = [&](std::unique_ptr<sensors::Source> source) {
     out.push_back(std::make_unique<Owning>(std::move(source), parts));
   };
+  int of_cards = 0;
+  const auto add_cards = [&](std::unique_ptr<sensors::Source> source) {
+    if (of_cards > 0) source = std::make_unique<Numbered>(std::move(source), of_cards * kCardsOfASource);
+    ++of_cards;
+    add(std::move(source));
+  };
   int pdus = 0;
   SourceSpec ipmi;
   ipmi.kind = "ipmi";
   for (const auto& spec : specs) {
     const bool all = spec.kind == "auto";
     if (all) {
+      // NVIDIA is looked for later too; where it isn't here yet, its numbers come last.
+      std::unique_ptr<sensors::Source> later;
       for (const auto& family : families()) {
-        if (family.name == "nvidia") {
-          add(std::make_unique<WhereNvidiaIs>(all_ways(family, parts), parts.files));
-        } else if (is_here(family, *parts.files)) {
-          if (auto source = all_ways(family, parts)) add(std::move(source));
-        }
+        const bool here = is_here(family, *parts.files);
+        const bool nvidia = family.name == "nvidia";
+        if (!here && !nvidia) continue;
+        auto source = all_ways(family, parts);
+        if (source && nvidia) source = std::make_unique<WhereNvidiaIs>(std::move(source), parts.files);
+        if (source && here) add_cards(std::move(source));
+        if (source) later = std::move(source);
       }
+      if (later) add_cards(std::move(later));
     }
     if (std::ranges::find(sensors::library_names(), spec.kind) != sensors::library_names().end())
-      add(library(spec.kind, parts));
-    if (spec.kind == "tool") add(sensors::make_tool(spec.tool, *parts.files, *parts.processes, *parts.clock));
+      add_cards(library(spec.kind, parts));
+    if (spec.kind == "tool")
+      add_cards(sensors::make_tool(spec.tool, *parts.files, *parts.processes, *parts.clock));
     if (spec.kind == "nvidia-smi")
-      add(sensors::make_tool(spec.kind, *parts.files, *parts.processes, *parts.clock));
+      add_cards(sensors::make_tool(spec.kind, *parts.files, *parts.processes, *parts.clock));
     if (all || spec.kind == "rapl") add(sensors::make_rapl(*parts.files, *parts.clock));
     if (all || spec.kind == "hwmon") add(sensors::make_hwmon(*parts.files, *parts.clock));
     if (all) add(make_node_meter(ipmi, parts, 0));
     if (is_node_meter(spec.kind)) add(make_node_meter(spec, parts, pdus));
     if (spec.kind == "snmp") ++pdus;
-    if (spec.kind == "sim") add(sim(spec, parts));
+    if (spec.kind == "sim") add_cards(sim(spec, parts));
     if (spec.kind == "replay") {
       TW_TRY(auto source, replay(spec, parts));
       add(std::move(source));

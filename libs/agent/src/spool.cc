@@ -56,9 +56,12 @@ Status Spool::load() {
   TW_TRY_STATUS(files_.make_folders(options_.folder));
   TW_TRY(const auto names, files_.list(options_.folder));
   stats_.damaged = false;
+  stats_.fresh = !files_.exists(acknowledged_path());
   load_acknowledged();
   for (const auto& name : names) {
-    if (name.ends_with(kSuffix)) load_segment(name, names);
+    if (!name.ends_with(kSuffix)) continue;
+    stats_.fresh = false;
+    load_segment(name, names);
   }
   last_id_ = std::max(last_id_, acknowledged_);
   // Written now, so that a folder we may not write is found at the start and not at the first beat.

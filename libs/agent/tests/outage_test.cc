@@ -33,7 +33,10 @@ class OutageTest : public ::testing::Test {
     running.spool = *Spool::open(files, clock, {.folder = "/s", .boot_id = "b1"});
     running.identity = std::make_unique<Identity>(files, rng, "/s", "b1", *running.spool);
     running.collector = std::make_unique<Collector>(Collector::Options{});
-    NodeFacts facts{.cluster = "default", .node_id = "n1", .boot_id = "b1"};
+    NodeFacts facts;
+    facts.cluster = "default";
+    facts.node_id = "n1";
+    facts.boot_id = "b1";
     facts.agent_id = running.identity->agent_id();
     running.beats = std::make_unique<Beats>(facts, clock, files, *running.collector, sources);
   }

@@ -112,6 +112,8 @@ class LibrarySources : public ::testing::Test {
                     processes,
                     "n1",
                     1,
+                    Milliseconds{20'000},
+                    "",
                     [this](const std::string& library) -> Result<std::unique_ptr<Companion>> {
                       started.push_back(library);
                       return fail(ErrorCode::not_found, library + ": no such library");
@@ -137,9 +139,20 @@ TEST_F(LibrarySources, WithoutCardsNoProcessIsStarted) {
 
 TEST_F(LibrarySources, AutoTriesEachWayToTheCardsThatAreThere) {
   card("0x1002");
-  EXPECT_THAT(build("auto"), ElementsAre("nvidia", "amd", "rapl", "hwmon"));
-  EXPECT_FALSE(sources[1]->read());
+  EXPECT_THAT(build("auto"), ElementsAre("amd", "nvidia", "rapl", "hwmon", "ipmi"));
+  EXPECT_FALSE(sources[0]->read());
   EXPECT_THAT(started, ElementsAre("amdsmi", "rocm-smi-lib"));
+}
+
+TEST_F(LibrarySources, CardsOfTwoSourcesNeverShareANumber) {
+  EXPECT_EQ(build("sim:gpus=2").size(), 1U);
+  auto made = build_sources({*parse_source("sim:gpus=2"), *parse_source("sim:gpus=3")}, parts);
+  ASSERT_TRUE(made);
+  std::vector<int> numbers;
+  for (const auto& source : *made)
+    for (const auto& reading : *source->read())
+      if (reading.domain == kDomainGpu) numbers.push_back(reading.index);
+  EXPECT_THAT(numbers, ElementsAre(0, 1, 100, 101, 102));
 }
 
 TEST_F(LibrarySources, AToolIsRunByItsName) {

@@ -153,14 +153,18 @@ class Booker {
   }
 
   /// By uuid; by domain and index where one side has none (an old agent, a text tool without uuids): two
-  /// cursors for one card would count its joules twice.
+  /// cursors for one card would count its joules twice. Cards of two vendors that have the same index are
+  /// two, and so is a card beside one that this beat names by its uuid.
   std::optional<std::size_t> find(const DeviceSample& sample) {
     std::optional<std::size_t> by_index;
     for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
       const auto& c = cursor_.devices[i];
       if (c.domain != sample.domain) continue;
       if (!sample.uuid.empty() && c.uuid == sample.uuid) return i;
-      if (c.index == sample.index && (sample.uuid.empty() || c.uuid.empty())) by_index = i;
+      const bool other_vendor = !c.vendor.empty() && !sample.vendor.empty() && c.vendor != sample.vendor;
+      if (c.index == sample.index && (sample.uuid.empty() || c.uuid.empty()) && !other_vendor &&
+          !named_in_beat(c))
+        by_index = i;
     }
     return by_index;
   }
@@ -184,6 +188,7 @@ class Booker {
     made.domain = sample.domain;
     made.index = sample.index;
     made.uuid = sample.uuid;
+    made.vendor = sample.vendor;
     cursor_.devices.push_back(std::move(made));
     listed_.push_back(true);
     gone_.push_back(false);
@@ -397,6 +402,7 @@ class Booker {
     cursor.counter_distrusted = std::exchange(frozen_, false) || still_frozen;
     cursor.index = sample.index;
     if (!sample.uuid.empty()) cursor.uuid = sample.uuid;
+    if (!sample.vendor.empty()) cursor.vendor = sample.vendor;
     cursor.at = at_;
     cursor.counter = end.counter;
     cursor.counter_boot = beat_.boot_id;

@@ -93,6 +93,7 @@ void write(Writer& w, const DeviceCursor& d) {
   w.i64(d.check.counter.n);
   w.i64(d.check.power.n);
   w.i64(d.check.time.count());
+  w.text(d.vendor);
   w.flag(d.limit.has_value());
   if (d.limit) w.i64(d.limit->n);
   w.u64(d.holders.size());
@@ -115,6 +116,7 @@ DeviceCursor read_device(Reader& r, char version) {
     d.check.counter = Microjoules{r.i64()};
     d.check.power = Microjoules{r.i64()};
     d.check.time = Milliseconds{r.i64()};
+    d.vendor = r.text();
   }
   if (r.flag()) d.limit = Milliwatts{r.i64()};
   const auto holders = r.count();

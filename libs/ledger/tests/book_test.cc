@@ -203,6 +203,36 @@ TEST(Book, JoulesIntegratedWhileTheCounterStoodStillAreNotCountedAgainWhenItJump
   EXPECT_EQ(books.node("n1").counter.n, 2'100 * kJoule);
 }
 
+TEST(Book, CardsOfTwoVendorsWithOneIndexAreTwo) {
+  for (const bool amd_first : {false, true}) {
+    Books books;
+    for (int i = 0; i < 3; ++i) {
+      auto builder = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20);
+      const auto amd = [&] {
+        builder.gpu(0, 200);
+        builder.last().uuid.clear();
+        builder.last().vendor = "amd";
+      };
+      if (amd_first) amd();
+      builder.gpu(0, 100);
+      builder.last().vendor = "nvidia";
+      if (!amd_first) amd();
+      books.take(builder);
+    }
+    EXPECT_EQ(books.node("n1").energy.n, 12'000'000'000) << "(100 + 200) W x 40 s";
+  }
+}
+
+TEST(Book, CardWithoutVendorOrUuidBesideOneThatIsNamedIsAnother) {
+  Books books;
+  for (int i = 0; i < 2; ++i) {
+    auto builder = BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100).gpu(0, 200);
+    builder.last().uuid.clear();
+    books.take(builder);
+  }
+  EXPECT_EQ(books.node("n1").energy.n, 6'000'000'000);
+}
+
 TEST(Book, CounterAndIntegralApartAreFlagged) {
   const auto run = [](double power) {
     Books books;

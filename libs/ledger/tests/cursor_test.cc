@@ -22,7 +22,8 @@ NodeCursor sample() {
                        true,
                        {Microjoules{11}, Microjoules{12}, Milliseconds{13}},
                        Milliwatts{700'000},
-                       {"t1", "t2"}});
+                       {"t1", "t2"},
+                       "nvidia"});
   c.devices.push_back(
       {"cpu_package", 1, "", "", UtcTime{}, UtcTime{}, std::nullopt, "", "", false, {}, std::nullopt, {}});
   c.domains.push_back({"gpu", UtcTime{Milliseconds{5}}, {{"t1", UtcTime{Milliseconds{4}}}}});

@@ -11,6 +11,7 @@
 #include "tools/input.h"
 #include "tools/node_tools.h"
 #include "tools/nvidia_smi.h"
+#include "tools/text.h"
 
 namespace tidewatt::metering {
 namespace {
@@ -173,6 +174,32 @@ nlohmann::ordered_json json_of(const std::optional<Watts>& power) {
   return power->value();
 }
 
+/// One card told twice (a tool in a loop, two outputs in one file) is one, as told last. Sensors that are
+/// named, not numbered, may share a name.
+void drop_repeats(ToolReadings& readings) {
+  const auto same = [](const ToolDevice& a, const ToolDevice& b) {
+    if (a.sub_index != b.sub_index) return false;
+    if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
+    if (!a.bus_id.empty() && !b.bus_id.empty()) return a.bus_id == b.bus_id;
+    return std::holds_alternative<std::int64_t>(a.index) && a.index == b.index;
+  };
+  std::vector<ToolDevice> kept;
+  for (auto& device : readings.devices) {
+    const auto before =
+        std::find_if(kept.begin(), kept.end(), [&](const ToolDevice& known) { return same(known, device); });
+    if (before == kept.end()) {
+      kept.push_back(std::move(device));
+    } else {
+      const auto index = before->index;
+      *before = std::move(device);
+      before->index = index;
+    }
+  }
+  const bool repeated = kept.size() != readings.devices.size();
+  readings.devices = std::move(kept);
+  if (repeated && readings.total) tools::add_up(readings);
+}
+
 }  // namespace
 
 std::vector<std::string_view> known_tools() {
@@ -210,7 +237,9 @@ Result<ToolReadings> parse_tool(std::string_view tool, std::string_view command,
   for (const auto& known : registry()) {
     if (known.name != tool) continue;
     TW_TRY(const std::string plain, tools::normalised(tool, text));
-    return known.parse(command, plain);
+    TW_TRY(auto readings, known.parse(command, plain));
+    drop_repeats(readings);
+    return readings;
   }
   return fail(ErrorCode::invalid_input, fmt::format("no parser for the tool '{}'", tool),
               fmt::format("known tools: {}", fmt::join(known_tools(), ", ")));

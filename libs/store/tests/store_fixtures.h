@@ -79,6 +79,7 @@ inline NodeCursor cursor_at(std::int64_t ms) {
                             "boot",
                             "epoch",
                             false,
+                            {},
                             Milliwatts{700'000},
                             {"job-1"}});
   return cursor;

@@ -409,7 +409,7 @@ export const en = {
   "settings.gives.counter": "energy counter",
   "settings.gives.power_counter": "power and energy counter",
   "settings.coverage": "Vendors' tools that are understood",
-  "settings.coverage.states": "Complete: read from real output. Adapted: from documentation or another version. No sample: read by its names only, else unknown. — : it tells no watts.",
+  "settings.coverage.states": "Complete: read from real output. Adapted: from documentation or another version. No sample: read by its names only, else unknown. Without both: it tells no watts.",
   "settings.coverage.state.complete": "complete",
   "settings.coverage.state.adapted": "adapted",
   "settings.coverage.state.no_sample": "no sample",

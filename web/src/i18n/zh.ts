@@ -411,7 +411,7 @@ export const zh: Record<MessageKey, string> = {
   "settings.gives.counter": "电能计数器",
   "settings.gives.power_counter": "功率与电能计数器",
   "settings.coverage": "可解析的厂商工具",
-  "settings.coverage.states": "完整：依据真实输出。适配：依据文档或其他版本。无样本：仅按名称识别，否则视为未知。—：该工具不给出瓦数。",
+  "settings.coverage.states": "完整：依据真实输出。适配：依据文档或其他版本。无样本：仅按名称识别，否则视为未知。两者皆无：该工具不给出瓦数。",
   "settings.coverage.state.complete": "完整",
   "settings.coverage.state.adapted": "适配",
   "settings.coverage.state.no_sample": "无样本",

@@ -19,11 +19,12 @@ constexpr std::array<std::string_view, 8> kPower{"power",   "pwr",    "watts",  
 constexpr std::array<std::string_view, 10> kLimits{
     "cap", "capa", "caps", "capability", "capacity", "powercap", "powerlimit", "limit", "limits", "pwrcap"};
 constexpr std::array<std::string_view, 3> kMaxima{"max", "maximum", "maxpower"};
-constexpr std::array<std::string_view, 29> kOtherBounds{
-    "min",     "minimum",   "minpower", "tdp",       "tgp",         "tbp",       "rated",     "rating",
-    "default", "requested", "request",  "pending",   "threshold",   "budget",    "allowed",   "critical",
-    "crit",    "target",    "range",    "ceiling",   "provisioned", "allocated", "supported", "nominal",
-    "peak",    "slowdown",  "shutdown", "available", "valid"};
+constexpr std::array<std::string_view, 35> kOtherBounds{
+    "min",       "minimum",   "minpower",  "tdp",     "tgp",      "tbp",         "rated",
+    "rating",    "default",   "requested", "request", "pending",  "threshold",   "budget",
+    "allowed",   "critical",  "crit",      "target",  "range",    "ceiling",     "provisioned",
+    "allocated", "supported", "nominal",   "peak",    "slowdown", "shutdown",    "available",
+    "valid",     "envelope",  "design",    "setting", "typical",  "recommended", "recommend"};
 // Names with "power" in them that are no power of the device.
 constexpr std::array<std::string_view, 41> kForeign{
     "energy",      "state",     "states",      "management",  "mode",      "voltage",   "volt",
@@ -91,7 +92,12 @@ Label judge_label(std::string_view name, bool in_power_section) {
   bool enforced = false;
   bool named = !label.unit.empty();
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
+    // "limit1", "max2", "maxlimit", "pwrmax": a number behind a word and words written as one mean the same.
+    std::string_view word = words[i];
+    while (word.size() > 1 && is_digit(word.back())) word.remove_suffix(1);
+    maximum = maximum || word.starts_with("max") || word.ends_with("max");
+    limit = limit || contains(word, "limit") || word == "lim" || word == "lmt" || word.ends_with("lmt") ||
+            word == "pl";
     named = named || is_one_of(word, kPower);
     foreign = foreign || is_one_of(word, kForeign);
     instant = instant || is_one_of(word, kInstant) ||

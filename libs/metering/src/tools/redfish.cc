@@ -6,6 +6,7 @@
 
 #include "tidewatt/metering/plausibility.h"
 #include "tidewatt/units/text.h"
+#include "tools/label.h"
 #include "tools/node_tools.h"
 #include "tools/text.h"
 
@@ -117,6 +118,8 @@ std::optional<ToolDevice> sensor(const json& object) {
   if (!type.empty() && type != "Power") return std::nullopt;
   const auto factor = watts_per(unit.empty() && type == "Power" ? "W" : unit);
   if (!factor) return std::nullopt;
+  // "GPU 0 Max Power Cap" is a sensor of power too.
+  if (judge_label(text_of(member(object, "Name")), true).bound) return std::nullopt;
   ToolDevice device;
   const auto id = text_of(member(object, "Id"));
   device.name = text_of(member(object, "Name"));
@@ -155,7 +158,11 @@ void read_document(ToolReadings& readings, const json& document) {
     ToolDevice device;
     device.index = std::int64_t{0};
     device.name = text_of(member(document, "Name"));
-    set_draw(device, document, "PowerWatts");
+    const auto unit = text_of(member(member(document, "PowerWatts"), "ReadingUnits"));
+    if (const auto factor = watts_per(unit.empty() ? "W" : unit))
+      set_draw(device, document, "PowerWatts", *factor);
+    else
+      device.reason = fmt::format("PowerWatts is in {}", unit);
     device.power_limit = limit_of(member(document, "PowerLimitWatts"));
     readings.devices.push_back(std::move(device));
   } else if (document.contains("Reading") || contains(type, "#Sensor.")) {

@@ -40,6 +40,7 @@ struct SpoolStats {
   std::uint64_t dropped_old = 0;   ///< ... because of max_age
   std::uint64_t lost_memory = 0;   ///< ... because the disk took nothing and memory was full
   std::uint64_t bad_records = 0;   ///< torn or damaged places found at opening, each left out
+  bool fresh = false;              ///< nothing was there at opening: not even a position
   bool damaged = false;            ///< one of these was no torn tail: beats that may have been sent are gone
   bool degraded = false;           ///< the newest beats are in memory only
   std::string failure;             ///< why, when degraded

@@ -56,6 +56,7 @@ struct DeviceCursor {
   CounterCheck check;               ///< since the last one that was told
   std::optional<Milliwatts> limit;
   std::vector<std::string> holders;  ///< tasks that held it at the last known sample; sorted, unique
+  std::string vendor{};              ///< empty = never told
   friend bool operator==(const DeviceCursor&, const DeviceCursor&) = default;
 };
 

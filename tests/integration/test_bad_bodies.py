@@ -47,7 +47,7 @@ def test_a_thousand_bad_bodies_are_answered_clearly_and_book_nothing(server, lon
     # The template's own beat is a first sample wherever it was taken: nothing may have energy.
     ops = Client(server.port, server.ops_token)
     for account in ops.get_json("/api/v1/energy/accounts?scope=node")["accounts"]:
-        assert int(account["energy_uj"]) == 0, account
+        assert account["energy_uj"] in (None, "0"), account
 
 
 def test_unknown_powers_are_kept_as_unknown(server):

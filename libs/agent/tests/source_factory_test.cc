@@ -149,9 +149,12 @@ TEST_F(LibrarySources, CardsOfTwoSourcesNeverShareANumber) {
   auto made = build_sources({*parse_source("sim:gpus=2"), *parse_source("sim:gpus=3")}, parts);
   ASSERT_TRUE(made);
   std::vector<int> numbers;
-  for (const auto& source : *made)
-    for (const auto& reading : *source->read())
+  for (const auto& source : *made) {
+    const auto readings = source->read();
+    ASSERT_TRUE(readings);
+    for (const auto& reading : *readings)
       if (reading.domain == kDomainGpu) numbers.push_back(reading.index);
+  }
   EXPECT_THAT(numbers, ElementsAre(0, 1, 100, 101, 102));
 }
 

@@ -53,6 +53,7 @@ const std::map<std::string, std::string> kMatrix{
     {"GET /api/v1/energy/export", "o"},
     {"GET /api/v1/dashboard/stats", "ovt"},
     {"GET /api/v1/settings/sources", "ov"},
+    {"GET /api/v1/settings/coverage", "otv"},
     {"GET /api/v1/factors", "ovt"},
     {"GET /api/v1/audit", "o"},
     {"GET /api/v1/tokens", "o"},

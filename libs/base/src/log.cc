@@ -10,9 +10,9 @@ namespace {
 
 // The one process-wide object: a log that had to be passed everywhere would be in every signature.
 spdlog::logger& logger() {
-  static const auto instance = [] {
-    auto made =
-        std::make_shared<spdlog::logger>("tidewatt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  // Never destroyed: a thread that was left behind may still log while the process ends.
+  static auto* const instance = [] {
+    auto* made = new spdlog::logger("tidewatt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->flush_on(spdlog::level::warn);
     return made;

@@ -273,5 +273,22 @@ TEST(HySmi, ARowThatLostACellIsReadOnlyWhereItCantBeMistaken) {
   EXPECT_FALSE(r.devices[0].power);
 }
 
+TEST(RocmSmi, ALoneValueOfDrawAndCapIsNeither) {
+  for (const auto* tool : {"rocm-smi", "hy-smi"}) {
+    const auto r = read(tool, "GPU  Temp   AvgPwr  PwrCap  VRAM%\n0    25.0C  300.0W  0%\n");
+    ASSERT_EQ(r.devices.size(), 1U);
+    EXPECT_FALSE(r.devices[0].power) << tool << ": the cap may have moved under the draw's name";
+  }
+}
+
+TEST(EveryToolOfCards, ACardToldTwiceIsOneAsToldLast) {
+  const auto r = read(
+      "amd-smi",
+      R"([{"gpu":0,"power":{"socket_power":{"value":90,"unit":"W"}}},{"gpu":0,"power":{"socket_power":{"value":100,"unit":"W"}}}])");
+  ASSERT_EQ(r.devices.size(), 1U);
+  EXPECT_EQ(r.devices[0].power, Watts{100});
+  EXPECT_EQ(r.total, Watts{100});
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

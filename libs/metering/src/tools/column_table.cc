@@ -112,19 +112,21 @@ const Token* overlapping(const std::vector<Token>& tokens, const Token& label) {
 std::optional<std::string_view> value_of(const Header& header, const std::vector<Token>& values,
                                          std::size_t column) {
   if (values.size() == header.labels.size()) return values[column].text;
-  if (const auto* token = overlapping(values, header.labels[column])) {
-    const auto first = token->text.front();
-    const bool is_number = first >= '0' && first <= '9';
-    // A number without watts under the name is damage, not a reason to look elsewhere.
-    if (is_number && !parse_watts(token->text, "").watts) return std::nullopt;
-    return token->text;
-  }
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < header.labels.size(); ++i)
     if (judge_label(header.labels[i].text).power) columns.push_back(i);
   std::vector<std::string_view> watts;
   for (const auto& value : values)
     if (parse_watts(value.text, "").watts) watts.push_back(value.text);
+  if (const auto* token = overlapping(values, header.labels[column])) {
+    const auto first = token->text.front();
+    const bool is_number = first >= '0' && first <= '9';
+    // A number without watts under the name is damage, not a reason to look elsewhere.
+    if (is_number && !parse_watts(token->text, "").watts) return std::nullopt;
+    // One of draw and cap is lost, and what is left may have moved under the other's name.
+    if (is_number && watts.size() < columns.size()) return std::nullopt;
+    return token->text;
+  }
   if (watts.size() != columns.size()) return std::nullopt;
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (columns[i] == column) return watts[i];

@@ -343,8 +343,10 @@ Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view tex
                         lines.empty() ? std::string_view{} : trim(lines[0]));
 
   ToolReadings readings;
+  std::size_t end = 0;
   for (const auto& run : runs_of(lines, header_line + height, true)) {
     if (is_process_table(run.lines[0])) break;
+    end = run.line + run.lines.size();
     // Without rules between devices their lines still come in the header's rhythm.
     const auto step = run.lines.size() > height && run.lines.size() % height == 0 ? height : run.lines.size();
     for (std::size_t begin = 0; begin < run.lines.size(); begin += step) {
@@ -368,6 +370,10 @@ Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view tex
   if (readings.devices.empty())
     return layout_error(table.tool, lines.size(), "rows below the table's header", trim(lines.back()));
   add_up(readings);
+  // No line closes the table: it was cut off, and how many devices are missing nobody knows.
+  const bool closed = std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(end), lines.end(),
+                                  [](std::string_view line) { return !trim(line).empty(); });
+  if (!closed) readings.total.reset();
   return readings;
 }
 

@@ -247,7 +247,7 @@ bool read_health(std::string_view key, std::string_view value, Health& health) {
 }
 
 bool read_field(std::string_view key, std::string_view value, Reading& r) {
-  if (key == "domain") return read_string(value, r.domain);
+  if (key == "domain") return read_string(value, r.domain) && !r.domain.empty();
   if (key == "index") {
     const auto index = parse_int(value);
     if (index) r.index = *index;

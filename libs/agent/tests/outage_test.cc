@@ -148,7 +148,6 @@ TEST_F(OutageTest, WhatAFullDiskLosesAtAKillIsAGapThatIsDisclosed) {
 }
 
 TEST_F(OutageTest, ADayWithoutGrowth) {
-  log::set_level(log::Level::critical);
   const auto in_use = [] { return mallinfo2().uordblks; };
   seconds(3600);
   deliver();

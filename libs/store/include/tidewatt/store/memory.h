@@ -7,7 +7,7 @@
 
 namespace tidewatt::store {
 
-/// Empty, thread-safe; its calls never fail, but for a row of hourly() beyond 64 bits (ErrorCode::corrupt).
+/// Empty, thread-safe; its calls never fail.
 std::unique_ptr<ledger::Store> make_memory_store();
 
 }  // namespace tidewatt::store

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "amd_energy.h"
 #include "amd_smi_abi.h"
 #include "card_library.h"
 #include "shared_library.h"
@@ -149,11 +150,7 @@ class AmdSmi final : public CardLibrary {
     std::uint64_t time = 0;
     if (api_.energy == nullptr || api_.energy(card, &counter, &resolution, &time) != kSuccess)
       return std::nullopt;
-    const double microjoules = static_cast<double>(counter) * static_cast<double>(resolution);
-    if (metering::is_blank(counter) || counter == 0 || !std::isfinite(microjoules) || resolution <= 0 ||
-        microjoules > 9e18)
-      return std::nullopt;
-    return static_cast<std::uint64_t>(std::llround(microjoules));
+    return amd_microjoules(counter, resolution);
   }
 
   [[nodiscard]] std::string explain(Return code) const {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "amd_energy.h"
 #include "card_library.h"
 #include "rocm_smi_abi.h"
 #include "shared_library.h"
@@ -119,12 +120,7 @@ class RocmSmi final : public CardLibrary {
     std::uint64_t time = 0;
     if (api_.energy == nullptr || api_.energy(index, &counter, &resolution, &time) != kSuccess)
       return std::nullopt;
-    const double microjoules = static_cast<double>(counter) * static_cast<double>(resolution);
-    // A counter at 0 belongs to a die whose sibling counts.
-    if (metering::is_blank(counter) || counter == 0 || !std::isfinite(microjoules) || resolution <= 0 ||
-        microjoules > 9e18)
-      return std::nullopt;
-    return static_cast<std::uint64_t>(std::llround(microjoules));
+    return amd_microjoules(counter, resolution);
   }
 
   [[nodiscard]] std::string explain(Return code) const {

@@ -45,10 +45,17 @@ double cpu_seconds() {
   return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-constexpr std::array<ledger::Note, 9> kNotes{
-    ledger::Note::stale,         ledger::Note::clock_jump,          ledger::Note::gap,
-    ledger::Note::counter_reset, ledger::Note::counter_implausible, ledger::Note::counter_frozen,
-    ledger::Note::partial,       ledger::Note::power_implausible,   ledger::Note::estimated_not_booked};
+constexpr std::array kNotes{ledger::Note::stale,
+                            ledger::Note::clock_jump,
+                            ledger::Note::clock_corrected,
+                            ledger::Note::gap,
+                            ledger::Note::counter_reset,
+                            ledger::Note::counter_implausible,
+                            ledger::Note::counter_frozen,
+                            ledger::Note::counter_apart,
+                            ledger::Note::partial,
+                            ledger::Note::power_implausible,
+                            ledger::Note::estimated_not_booked};
 
 void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounters& ledger) {
   constexpr std::string_view kBeats = "tidewatt_beats_total";

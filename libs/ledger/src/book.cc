@@ -545,6 +545,8 @@ std::string_view to_string(Note note) {
       return "stale";
     case Note::clock_jump:
       return "clock_jump";
+    case Note::clock_corrected:
+      return "clock_corrected";
     case Note::gap:
       return "gap";
     case Note::counter_reset:
@@ -581,6 +583,7 @@ Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Rec
   }
   note_seen(booking.next, beat, time.at);
   if (time.clock_jump) booking.notes.push_back(Note::clock_jump);
+  if (time.clock_corrected) booking.notes.push_back(Note::clock_corrected);
   booking.clock_offset = time.clock_offset;
   Booker(booking.next, beat, time.at, windows, rules).run(booking);
   return booking;

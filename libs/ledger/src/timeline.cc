@@ -6,6 +6,8 @@ namespace tidewatt::ledger {
 namespace {
 
 constexpr Milliseconds kClockTolerance{5 * 60 * 1000};
+/// A boot that began so far behind began with a clock that nobody had set yet.
+constexpr Milliseconds kUnsetClock{24 * 60 * 60 * 1000};
 constexpr std::size_t kMostBoots = 8;
 constexpr std::size_t kMostAgents = 16;
 
@@ -41,11 +43,44 @@ void anchor(BootCursor& boot, UtcTime at, Milliseconds monotonic, const std::opt
   boot.server_run = receipt ? receipt->server_run : std::string{};
 }
 
-SampleTime continue_boot(BootCursor& boot, const Beat& beat, const std::optional<Receipt>& receipt) {
+/// Moves what stands on this boot's time line: the intervals that end with the next beats keep their length.
+void move_boot(NodeCursor& cursor, BootCursor& boot, Milliseconds by) {
+  std::vector<std::pair<std::string, UtcTime>> moved;
+  for (auto& device : cursor.devices) {
+    if (device.counter_boot != boot.boot_id) continue;
+    moved.emplace_back(device.domain, device.at);
+    device.at += by;
+    device.listed_at += by;
+  }
+  // A domain stands where the latest of its devices did.
+  for (auto& domain : cursor.domains) {
+    if (std::find(moved.begin(), moved.end(), std::pair{domain.domain, domain.at}) == moved.end()) continue;
+    domain.at += by;
+    for (auto& [task, until] : domain.tasks) until += by;
+  }
+  boot.at += by;
+}
+
+/// How far a boot that was anchored by an unset clock (a dead battery, no NTP yet) lies behind: the agent's
+/// clock is days ahead of the time line now, and not ahead of the server's. Without a receipt nobody can
+/// tell.
+std::optional<Milliseconds> behind(UtcTime at, std::optional<UtcTime> wall,
+                                   const std::optional<Receipt>& receipt) {
+  if (!wall || !receipt || *wall - at <= kUnsetClock || *wall > receipt->at + kClockTolerance)
+    return std::nullopt;
+  return *wall - at;
+}
+
+SampleTime continue_boot(NodeCursor& cursor, BootCursor& boot, const Beat& beat,
+                         const std::optional<Receipt>& receipt) {
   const Milliseconds advance = *beat.monotonic - boot.monotonic;
   SampleTime time;
-  time.at = boot.at + advance;
   const auto wall = sampled_at(beat);
+  if (const auto by = behind(boot.at + advance, wall, receipt)) {
+    move_boot(cursor, boot, *by);
+    time.clock_corrected = true;
+  }
+  time.at = boot.at + advance;
   time.clock_jump = wall && std::chrono::abs(*wall - time.at) > kClockTolerance;
   if (!receipt) return time;
   const auto elapsed = between_receipts(boot, *receipt);
@@ -97,7 +132,7 @@ bool has_identity(const Beat& beat) { return beat.seq && (!beat.boot_id.empty() 
 
 SampleTime resolve_time(NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt) {
   if (!beat.boot_id.empty() && beat.monotonic)
-    if (auto* boot = find_boot(cursor, beat.boot_id)) return continue_boot(*boot, beat, receipt);
+    if (auto* boot = find_boot(cursor, beat.boot_id)) return continue_boot(cursor, *boot, beat, receipt);
   return begin_boot(cursor, beat, receipt);
 }
 

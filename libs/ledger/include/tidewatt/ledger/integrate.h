@@ -43,6 +43,7 @@ enum class Verdict : std::uint8_t { accepted, duplicate, rejected };
 enum class Note : std::uint8_t {
   stale,
   clock_jump,
+  clock_corrected,
   gap,
   counter_reset,
   counter_implausible,

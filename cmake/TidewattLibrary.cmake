@@ -1,9 +1,10 @@
-# tidewatt_add_library(name SOURCES ... DEPENDS ... [LINK_PUBLIC ...] [LINK_PRIVATE ...] [TESTS ...] [TEST_LINK ...])
+# tidewatt_add_library(name SOURCES ... DEPENDS ... [LINK_PUBLIC ...] [LINK_PRIVATE ...] [TESTS ...] [TEST_LINK ...] [ALONE ...])
 #
 # One library of ours: target, alias tidewatt::name, warnings, the check that each public header compiles
 # alone, and one unit-test executable per name in TESTS (file tests/<name>_test.cc).
 # DEPENDS names our libraries only and must stand in tools/layers.txt: the arrow is a build error otherwise.
-# LINK_PUBLIC / LINK_PRIVATE are third-party targets.
+# LINK_PUBLIC / LINK_PRIVATE are third-party targets. ALONE: sources that TIDEWATT_UNITY doesn't join with others (vendors'
+# declarations, which have the same names).
 
 function(tidewatt_allowed_dependencies name out)
   file(STRINGS "${PROJECT_SOURCE_DIR}/tools/layers.txt" lines)
@@ -20,7 +21,7 @@ function(tidewatt_allowed_dependencies name out)
 endfunction()
 
 function(tidewatt_add_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK_PUBLIC;LINK_PRIVATE;TESTS;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK_PUBLIC;LINK_PRIVATE;TESTS;TEST_LINK;ALONE" ${ARGN})
   tidewatt_allowed_dependencies(${name} allowed)
   foreach(dep IN LISTS ARG_DEPENDS)
     if(NOT dep IN_LIST allowed)
@@ -33,6 +34,10 @@ function(tidewatt_add_library name)
     add_library(${target} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE tidewatt_warnings)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD "${TIDEWATT_UNITY}" UNITY_BUILD_BATCH_SIZE 8)
+    if(ARG_ALONE)
+      set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)

@@ -19,7 +19,7 @@ namespace tidewatt::app {
 namespace {
 
 constexpr std::string_view kHostRoot = "--host-root";
-constexpr std::string_view kProcessPeriod = "--process-period";
+constexpr std::string_view kProcessPeriodFlag = "--process-period";
 
 [[noreturn]] void refuse(const std::string& what) {
   std::fprintf(stderr, "tidewatt-agent sensor: %s\n", what.c_str());
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Companion>> start_sensor(const std::string& library, cons
   if (!options.host_root.empty()) argv.insert(argv.end(), {std::string{kHostRoot}, options.host_root});
   if (options.process_period)
     argv.insert(argv.end(),
-                {std::string{kProcessPeriod}, fmt::format("{}", options.process_period->count())});
+                {std::string{kProcessPeriodFlag}, fmt::format("{}", options.process_period->count())});
   return os::start_companion(library, argv);
 }
 
@@ -46,7 +46,7 @@ void run_sensor(const std::vector<std::string>& arguments) {
     if (i + 1 == arguments.size()) refuse(arguments[i] + " needs a value");
     if (arguments[i] == kHostRoot) {
       host_root = arguments[i + 1];
-    } else if (const auto ms = parse_uint64(arguments[i + 1]); arguments[i] == kProcessPeriod && ms) {
+    } else if (const auto ms = parse_uint64(arguments[i + 1]); arguments[i] == kProcessPeriodFlag && ms) {
       options.process_period = Milliseconds{static_cast<std::int64_t>(*ms)};
     } else {
       refuse(arguments[i] + ": no such option");

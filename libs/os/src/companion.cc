@@ -28,7 +28,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 /// How long a killed child may take to end before it counts as stuck in the kernel.
-constexpr std::chrono::milliseconds kReapPatience{500};
+constexpr std::chrono::milliseconds kCompanionReapPatience{500};
 /// How long a child that closed its end may take to exit by itself.
 constexpr std::chrono::milliseconds kExitPatience{200};
 constexpr std::size_t kLongestQuestion = 4096;
@@ -47,7 +47,7 @@ class PosixCompanion final : public Companion {
   PosixCompanion& operator=(const PosixCompanion&) = delete;
   ~PosixCompanion() override {
     kill();
-    reap_within(kReapPatience);
+    reap_within(kCompanionReapPatience);
   }
 
   Result<std::string> ask(std::string_view question, Milliseconds deadline, std::size_t max_bytes) override {

@@ -9,10 +9,10 @@
 namespace tidewatt::sensors {
 namespace {
 
-constexpr std::string_view kRoot = "/sys/class/hwmon";
+constexpr std::string_view kHwmonRoot = "/sys/class/hwmon";
 constexpr Milliseconds kRediscover{60'000};
 constexpr double kWattsPerMicrowatt = 1e-6;
-constexpr std::size_t kSmall = 4096;
+constexpr std::size_t kMostHwmonBytes = 4096;
 
 struct Channel {
   std::string chip_path;
@@ -48,19 +48,19 @@ class Hwmon final : public Source {
 
  private:
   [[nodiscard]] std::string text(const std::string& path) const {
-    const auto content = files_.read_text(path, kSmall);
+    const auto content = files_.read_text(path, kMostHwmonBytes);
     return content ? std::string{trim(*content)} : std::string{};
   }
 
   Status discover(SteadyTime now) {
-    const auto chips = files_.list(std::string{kRoot});
+    const auto chips = files_.list(std::string{kHwmonRoot});
     if (!chips) return fail(ErrorCode::not_found, fmt::format("no hwmon: {}", chips.error().message));
     channels_.clear();
     discovered_at_ = now;
     int platforms = 0;
     int boards = 0;
     for (const auto& chip : *chips) {
-      const auto path = fmt::format("{}/{}", kRoot, chip);
+      const auto path = fmt::format("{}/{}", kHwmonRoot, chip);
       const auto entries = files_.list(path);
       if (!entries) continue;
       const auto chip_name = text(path + "/name");
@@ -81,7 +81,8 @@ class Hwmon final : public Source {
       }
     }
     if (channels_.empty())
-      return fail(ErrorCode::not_found, fmt::format("no hwmon power sensor: {} has no power*_input", kRoot));
+      return fail(ErrorCode::not_found,
+                  fmt::format("no hwmon power sensor: {} has no power*_input", kHwmonRoot));
     return {};
   }
 
@@ -110,8 +111,8 @@ class Hwmon final : public Source {
       reading.reason = "suspended";
       return reading;
     }
-    auto content = files_.read_text(channel.file, kSmall);
-    if (!content && !channel.fallback.empty()) content = files_.read_text(channel.fallback, kSmall);
+    auto content = files_.read_text(channel.file, kMostHwmonBytes);
+    if (!content && !channel.fallback.empty()) content = files_.read_text(channel.fallback, kMostHwmonBytes);
     reading.at = clock_.mono_now();
     if (!content) {
       reading.reason = content.error().message;

@@ -9,29 +9,29 @@
 namespace tidewatt::sensors {
 namespace {
 
-constexpr std::string_view kRoot = "/sys/bus/pci/devices";
-constexpr std::size_t kSmall = 256;
+constexpr std::string_view kPciRoot = "/sys/bus/pci/devices";
+constexpr std::size_t kMostPciBytes = 256;
 constexpr std::string_view kHuawei = "0x19e5";  // its display controllers are the boards' consoles
 
 std::string text(const FileSystem& files, const std::string& path) {
-  const auto content = files.read_text(path, kSmall);
+  const auto content = files.read_text(path, kMostPciBytes);
   return content ? std::string{trim(*content)} : std::string{};
 }
 
 }  // namespace
 
 bool is_suspended(const FileSystem& files, const std::string& bus_id) {
-  return text(files, fmt::format("{}/{}/power/runtime_status", kRoot, bus_id)) == "suspended";
+  return text(files, fmt::format("{}/{}/power/runtime_status", kPciRoot, bus_id)) == "suspended";
 }
 
 std::vector<PciGpu> nvidia_gpus(const FileSystem& files) { return cards_on_bus(files, "0x10de"); }
 
 std::vector<PciGpu> cards_on_bus(const FileSystem& files, std::string_view vendor) {
   std::vector<PciGpu> gpus;
-  const auto devices = files.list(std::string{kRoot});
+  const auto devices = files.list(std::string{kPciRoot});
   if (!devices) return gpus;
   for (const auto& device : *devices) {
-    const auto folder = fmt::format("{}/{}", kRoot, device);
+    const auto folder = fmt::format("{}/{}", kPciRoot, device);
     if (text(files, folder + "/vendor") != vendor) continue;
     const auto kind = text(files, folder + "/class");
     const bool display = kind.starts_with("0x03") && vendor != kHuawei;

@@ -11,7 +11,7 @@
 namespace tidewatt::sensors {
 namespace {
 
-constexpr std::string_view kRoot = "/sys/class/powercap";
+constexpr std::string_view kPowercapRoot = "/sys/class/powercap";
 constexpr std::string_view kMirror = "intel-rapl-mmio";
 constexpr Milliseconds kRediscover{60'000};
 // A constraint of 4 kW and more is the kernel's way to say "no limit".
@@ -82,8 +82,8 @@ class Rapl final : public Source {
   };
 
   [[nodiscard]] std::optional<std::string> text(const std::string& path) const {
-    constexpr std::size_t kSmall = 4096;
-    const auto content = files_.read_text(path, kSmall);
+    constexpr std::size_t kMostZoneBytes = 4096;
+    const auto content = files_.read_text(path, kMostZoneBytes);
     if (!content) return std::nullopt;
     return std::string{trim(*content)};
   }
@@ -106,15 +106,15 @@ class Rapl final : public Source {
   }
 
   Status discover(SteadyTime now) {
-    const auto entries = files_.list(std::string{kRoot});
+    const auto entries = files_.list(std::string{kPowercapRoot});
     if (!entries)
       return fail(ErrorCode::not_found, fmt::format("no RAPL: {}", entries.error().message),
                   "virtual machines and most arm64 servers have none; CPU energy is unknown there");
     std::map<std::string, std::string> names;
     for (const auto& entry : *entries) {
       if (entry.find("rapl") == std::string::npos || entry.find(':') == std::string::npos) continue;
-      const auto known = zones_.find(fmt::format("{}/{}", kRoot, entry));
-      if (auto zone_name = text(fmt::format("{}/{}/name", kRoot, entry)))
+      const auto known = zones_.find(fmt::format("{}/{}", kPowercapRoot, entry));
+      if (auto zone_name = text(fmt::format("{}/{}/name", kPowercapRoot, entry)))
         names.emplace(entry, std::move(*zone_name));
       else if (known != zones_.end())
         names.emplace(entry, known->second.name);  // a hiccup isn't a new zone
@@ -130,7 +130,7 @@ class Rapl final : public Source {
         if (!place) continue;
         if (place->domain == "psys" && !mirrors) place->index = psys_count++;
         if (!taken.try_emplace({place->domain, place->index}, zone).second) continue;
-        const auto path = fmt::format("{}/{}", kRoot, zone);
+        const auto path = fmt::format("{}/{}", kPowercapRoot, zone);
         if (auto old = zones_.extract(path))
           found.insert(std::move(old));
         else
@@ -139,7 +139,7 @@ class Rapl final : public Source {
     zones_ = std::move(found);
     discovered_at_ = now;
     if (zones_.empty())
-      return fail(ErrorCode::not_found, fmt::format("no RAPL: no package zone below {}", kRoot),
+      return fail(ErrorCode::not_found, fmt::format("no RAPL: no package zone below {}", kPowercapRoot),
                   "load the module intel_rapl_msr, or live without CPU energy: it is shown as unknown");
     return {};
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kChassis = "/redfish/v1/Chassis";
 constexpr std::size_t kMaxChassis = 32;
-constexpr std::size_t kSmall = 4096;
+constexpr std::size_t kMostCredentialBytes = 4096;
 
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -61,7 +61,7 @@ class Redfish final : public Source {
   Result<std::string> document(const std::string& path) {
     std::vector<std::pair<std::string, std::string>> headers{{"accept", "application/json"}};
     if (!options_.credentials_file.empty()) {
-      TW_TRY(const auto secret, files_.read_text(options_.credentials_file, kSmall));
+      TW_TRY(const auto secret, files_.read_text(options_.credentials_file, kMostCredentialBytes));
       const auto line = trim(std::string_view{secret}.substr(0, secret.find('\n')));
       if (line.find(':') == std::string_view::npos)
         return fail(ErrorCode::invalid_input,

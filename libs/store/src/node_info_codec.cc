@@ -11,7 +11,7 @@ namespace {
 
 using ledger::NodeInfo;
 
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kInfoVersion = 2;
 
 // One list of fields serves both ways: Out writes them, In reads them back.
 struct Out {
@@ -142,7 +142,7 @@ constexpr auto kAgentFields = [](auto& io, auto& share) {  // since version 2
 }  // namespace
 
 std::string encode(const NodeInfo& info) {
-  std::string bytes(1, static_cast<char>(kVersion));
+  std::string bytes(1, static_cast<char>(kInfoVersion));
   Out out{ByteWriter(bytes)};
   kNodeFields(out, info);
   out.list(info.agents, kAgentFields);
@@ -154,7 +154,7 @@ Result<NodeInfo> decode_node_info(const ledger::NodeKey& key, std::string_view b
   NodeInfo info;
   info.key = key;
   const auto version = bytes.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(bytes.front());
-  if (version >= 1 && version <= kVersion) {
+  if (version >= 1 && version <= kInfoVersion) {
     In in{ByteReader(bytes.substr(1))};
     kNodeFields(in, info);
     if (version >= 2) {

@@ -16,7 +16,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "amd-smi";
+constexpr std::string_view kAmdSmiName = "amd-smi";
 constexpr std::string_view kCpuTable = "METRICS_TABLE:";
 
 std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
@@ -72,8 +72,8 @@ ToolDevice device_of(const nlohmann::json& object, std::int64_t index) {
   return device;
 }
 
-Result<ToolReadings> parse_json(std::string_view text) {
-  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+Result<ToolReadings> parse_amd_smi_json(std::string_view text) {
+  TW_TRY(const nlohmann::json root, json_in(kAmdSmiName, text));
   ToolReadings readings;
   bool any = false;
   const auto add_list = [&](const nlohmann::json& list) {
@@ -94,7 +94,7 @@ Result<ToolReadings> parse_json(std::string_view text) {
   for (const std::string_view name : {"gpu_data", "cpu_data"})
     if (const auto* list = member(root, name); list != nullptr && list->is_array()) add_list(*list);
   if (root.is_object() && member(root, "gpu") != nullptr) add_list(nlohmann::json::array({root}));
-  if (!any) return layout_error(kTool, 1, "objects with gpu and power or limit", text.substr(0, 40));
+  if (!any) return layout_error(kAmdSmiName, 1, "objects with gpu and power or limit", text.substr(0, 40));
   add_up(readings);
   return readings;
 }
@@ -102,24 +102,24 @@ Result<ToolReadings> parse_json(std::string_view text) {
 }  // namespace
 
 Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view text) {
-  static const BoxTable table{.tool = kTool, .index_labels = {"GPU"}, .unit_shared = true};
-  static const ColumnTable monitor{.tool = kTool, .index_labels = {"GPU"}, .part_label = "XCP"};
-  static const CsvTable csv{.tool = kTool,
+  static const BoxTable table{.tool = kAmdSmiName, .index_labels = {"GPU"}, .unit_shared = true};
+  static const ColumnTable monitor{.tool = kAmdSmiName, .index_labels = {"GPU"}, .part_label = "XCP"};
+  static const CsvTable csv{.tool = kAmdSmiName,
                             .index_labels = {"gpu", "cpu"},
                             .part_label = "xcp",
                             .limit_among_limits = "socket_power"};
-  if (has_json(text)) return parse_json(text);
+  if (has_json(text)) return parse_amd_smi_json(text);
   if (has_box_header(table, text)) return parse_box_table(table, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (!blocks_of(text, heading).empty()) {
-    auto readings = parse_sections(kTool, text, heading, {});
+    auto readings = parse_sections(kAmdSmiName, text, heading, {});
     if (readings && contains(text, kCpuTable) && readings->devices.size() == 1 &&
         readings->devices[0].name.empty())
       readings->devices[0].name = "socket 0";
     return readings;
   }
   if (has_column_header(monitor, text)) return parse_column_table(monitor, text);
-  return unknown_form(kTool, text, "metric, static or monitor output as text, JSON or CSV");
+  return unknown_form(kAmdSmiName, text, "metric, static or monitor output as text, JSON or CSV");
 }
 
 }  // namespace tidewatt::metering::tools

@@ -19,7 +19,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "generic";
+constexpr std::string_view kGenericName = "generic";
 const std::vector<std::string_view>& device_words() {
   static const std::vector<std::string_view> words{"GPU", "Device", "DEV",   "Card", "NPU",     "XPU",
                                                    "AIP", "DCU",    "HCU",   "GCU",  "MLU",     "IPU",
@@ -103,8 +103,8 @@ class JsonBlocks {
   std::vector<Block> blocks_;
 };
 
-Result<ToolReadings> parse_json(std::string_view text) {
-  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+Result<ToolReadings> parse_generic_json(std::string_view text) {
+  TW_TRY(const nlohmann::json root, json_in(kGenericName, text));
   const JsonBlocks found(root);
   ToolReadings readings;
   bool any = false;
@@ -114,7 +114,7 @@ Result<ToolReadings> parse_json(std::string_view text) {
     any = read_power_fields(block, {}, device) || any;
     readings.devices.push_back(std::move(device));
   }
-  if (!any) return layout_error(kTool, 1, "members that name power", text.substr(0, 40));
+  if (!any) return layout_error(kGenericName, 1, "members that name power", text.substr(0, 40));
   add_up(readings);
   return readings;
 }
@@ -128,7 +128,7 @@ Result<ToolReadings> parse_one(std::string_view text) {
   ToolDevice device;
   device.index = std::int64_t{0};
   if (found.empty() || !read_power_fields(found[0], {}, device))
-    return unknown_form(kTool, text, "lines or columns that name power");
+    return unknown_form(kGenericName, text, "lines or columns that name power");
   int best = 0;
   std::string value;
   std::size_t line = 0;
@@ -137,7 +137,8 @@ Result<ToolReadings> parse_one(std::string_view text) {
     const auto unit = judge_label(field.key).unit;
     if (rank == 0 || !parse_watts(field.value, unit).watts) continue;
     if (rank == best && field.value != value)
-      return layout_error(kTool, field.line - 1, fmt::format("one draw, but line {} has one as well", line),
+      return layout_error(kGenericName, field.line - 1,
+                          fmt::format("one draw, but line {} has one as well", line),
                           fmt::format("{}: {}", field.key, field.value));
     if (rank > best) {
       best = rank;
@@ -153,13 +154,13 @@ Result<ToolReadings> parse_one(std::string_view text) {
 }  // namespace
 
 Result<ToolReadings> parse_generic(std::string_view command, std::string_view text) {
-  static const BoxTable table{.tool = kTool, .index_labels = device_words()};
-  static const CsvTable csv{.tool = kTool, .index_labels = device_words()};
-  static const ColumnTable columns{.tool = kTool, .index_labels = device_words()};
-  if (has_json(text)) return parse_json(text);
+  static const BoxTable table{.tool = kGenericName, .index_labels = device_words()};
+  static const CsvTable csv{.tool = kGenericName, .index_labels = device_words()};
+  static const ColumnTable columns{.tool = kGenericName, .index_labels = device_words()};
+  if (has_json(text)) return parse_generic_json(text);
   if (has_box_header(table, text)) return parse_box_table(table, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
-  if (!blocks_of(text, heading).empty()) return parse_sections(kTool, text, heading, {});
+  if (!blocks_of(text, heading).empty()) return parse_sections(kGenericName, text, heading, {});
   if (has_column_header(columns, text)) return parse_column_table(columns, text);
   return parse_one(text);
 }

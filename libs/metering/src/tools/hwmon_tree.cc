@@ -14,7 +14,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "hwmon";
+constexpr std::string_view kHwmonTreeName = "hwmon";
 constexpr std::string_view kUnit = "uW";
 
 // "power12_input" -> {12, "input"}.
@@ -88,7 +88,7 @@ Result<ToolReadings> parse_hwmon_tree(std::string_view, std::string_view text) {
         readings.devices.push_back(device_of(chip, channel, files, value_of(files, "name").value_or("")));
   }
   if (readings.devices.empty())
-    return layout_error(kTool, listing.first_other_line,
+    return layout_error(kHwmonTreeName, listing.first_other_line,
                         "files such as /sys/class/hwmon/hwmon0/power1_input: 45000000", listing.first_other);
   for (const auto& device : readings.devices) readings.unknown_devices += device.power ? 0 : 1;
   return readings;  // no total: channels of one chip contain each other

@@ -12,7 +12,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "ipmi";
+constexpr std::string_view kIpmiName = "ipmi";
 
 // Pieces of what these tools say when they have nothing to show, in small letters. ipmitool exits with 0 even
 // so.
@@ -64,7 +64,7 @@ Result<ToolReadings> parse_ipmi(std::string_view command, std::string_view text)
                 "the node's power is unknown until it works");
   const auto first =
       std::find_if(lines.begin(), lines.end(), [](std::string_view line) { return !trim(line).empty(); });
-  return layout_error(kTool, static_cast<std::size_t>(first - lines.begin()) + 1,
+  return layout_error(kIpmiName, static_cast<std::size_t>(first - lines.begin()) + 1,
                       "a DCMI power reading, a sensor list or capmc's JSON", *first);
 }
 

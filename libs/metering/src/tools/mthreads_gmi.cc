@@ -12,7 +12,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "mthreads-gmi";
+constexpr std::string_view kMthreadsGmiName = "mthreads-gmi";
 constexpr int kMaxDepth = 4;
 
 // The table has '|' between its cells only; closed rows make it a table like the others.
@@ -57,12 +57,12 @@ void collect(const nlohmann::json& value, int depth, ToolReadings& readings) {
   for (const auto& inner : value) collect(inner, depth + 1, readings);
 }
 
-Result<ToolReadings> parse_json(std::string_view text) {
-  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+Result<ToolReadings> parse_mthreads_gmi_json(std::string_view text) {
+  TW_TRY(const nlohmann::json root, json_in(kMthreadsGmiName, text));
   ToolReadings readings;
   collect(root, 0, readings);
   if (readings.devices.empty())
-    return layout_error(kTool, 1, "objects with Power Readings", text.substr(0, 40));
+    return layout_error(kMthreadsGmiName, 1, "objects with Power Readings", text.substr(0, 40));
   add_up(readings);
   return readings;
 }
@@ -70,15 +70,16 @@ Result<ToolReadings> parse_json(std::string_view text) {
 }  // namespace
 
 Result<ToolReadings> parse_mthreads_gmi(std::string_view command, std::string_view text) {
-  static const SmiForms known{
-      .box = {.tool = kTool, .index_labels = {"ID"}, .no_power_reason = "default_table_has_no_power_column"},
-      .csv = {.tool = kTool, .index_labels = {"index"}},
-      .is_device =
-          [](std::string_view line, std::size_t indent) {
-            return indent == 0 ? device_heading(line, "GPU") : std::nullopt;
-          },
-      .expected = "its table, the text of -q or JSON with Power Readings"};
-  if (has_json(text)) return parse_json(text);
+  static const SmiForms known{.box = {.tool = kMthreadsGmiName,
+                                      .index_labels = {"ID"},
+                                      .no_power_reason = "default_table_has_no_power_column"},
+                              .csv = {.tool = kMthreadsGmiName, .index_labels = {"index"}},
+                              .is_device =
+                                  [](std::string_view line, std::size_t indent) {
+                                    return indent == 0 ? device_heading(line, "GPU") : std::nullopt;
+                                  },
+                              .expected = "its table, the text of -q or JSON with Power Readings"};
+  if (has_json(text)) return parse_mthreads_gmi_json(text);
   const auto table = closed(text);
   if (has_box_header(known.box, table)) return parse_box_table(known.box, table);
   return parse_smi_like(known, command, text);

@@ -14,7 +14,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "npu-smi";
+constexpr std::string_view kNpuSmiName = "npu-smi";
 
 std::int64_t number_of(const ToolIndex& index) {
   const auto* number = std::get_if<std::int64_t>(&index);
@@ -102,7 +102,8 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
   bool any = false;
   bool board_beside_chips = false;
   for (const auto& card : cards_of(command, text)) {
-    if (card.id < 0) return layout_error(kTool, 1, "a number behind NPU ID", text.substr(0, text.find('\n')));
+    if (card.id < 0)
+      return layout_error(kNpuSmiName, 1, "a number behind NPU ID", text.substr(0, text.find('\n')));
     std::vector<ToolDevice> devices;
     bool chip_known = false;
     bool board_known = false;
@@ -125,7 +126,7 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
     board_beside_chips = board_beside_chips || (board_known && chip_known);
     for (auto& device : devices) readings.devices.push_back(std::move(device));
   }
-  if (!any) return unknown_form(kTool, text, "the table of info, or a line NPU Real-time Power(W)");
+  if (!any) return unknown_form(kNpuSmiName, text, "the table of info, or a line NPU Real-time Power(W)");
   add_up(readings);
   if (board_beside_chips) readings.total.reset();  // which contains which isn't documented
   return readings;
@@ -134,13 +135,13 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
 }  // namespace
 
 Result<ToolReadings> parse_npu_smi(std::string_view command, std::string_view text) {
-  static const BoxTable table{.tool = kTool, .index_labels = {"NPU"}, .part_label = "Chip"};
+  static const BoxTable table{.tool = kNpuSmiName, .index_labels = {"NPU"}, .part_label = "Chip"};
   if (has_box_header(table, text)) {
     auto readings = parse_box_table(table, text);
     if (readings) mark_dies(*readings);
     return readings;
   }
-  if (contains(text, "|")) return unknown_form(kTool, text, "a table header with NPU and Power(W)");
+  if (contains(text, "|")) return unknown_form(kNpuSmiName, text, "a table header with NPU and Power(W)");
   return parse_fields(command, text);
 }
 

@@ -12,7 +12,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "nvidia-smi";
+constexpr std::string_view kNvidiaSmiCsvName = "nvidia-smi";
 constexpr double kMebi = 1024.0 * 1024.0;
 
 struct Column {
@@ -143,7 +143,8 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
     for (const auto field : nvidia_query_fields(command)) columns.push_back({field, {}});
   }
   if (columns.empty())
-    return layout_error(kTool, first + 1, "a CSV header with power.draw (or the command's --query-gpu= list)",
+    return layout_error(kNvidiaSmiCsvName, first + 1,
+                        "a CSV header with power.draw (or the command's --query-gpu= list)",
                         first < lines.size() ? lines[first] : "");
   const bool identified = std::any_of(columns.begin(), columns.end(), [](const Column& column) {
     return column.name == "index" || column.name == "uuid" || column.name == "gpu_uuid";
@@ -187,7 +188,7 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
       readings.devices[place->second] = std::move(device);
   }
   if (readings.devices.empty())
-    return layout_error(kTool, lines.size(), "a row per GPU below the header",
+    return layout_error(kNvidiaSmiCsvName, lines.size(), "a row per GPU below the header",
                         lines.empty() ? "" : lines.back());
   add_up(readings);
   return readings;

@@ -14,7 +14,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "nvidia-smi";
+constexpr std::string_view kNvidiaSmiQueryName = "nvidia-smi";
 // These forms always print the unit: a number without one was cut off.
 constexpr std::string_view kUnitPrinted = "";
 
@@ -111,7 +111,7 @@ Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
       gpu.uuid = value;
   }
   if (gpus.empty())
-    return layout_error(kTool, lines.size(), "a line 'GPU <bus id>' for each card",
+    return layout_error(kNvidiaSmiQueryName, lines.size(), "a line 'GPU <bus id>' for each card",
                         lines.empty() ? "" : lines.back());
   return readings_of(gpus);
 }
@@ -123,11 +123,12 @@ Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
   if (!parsed) {
     const auto upto = text.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(parsed.offset, 0)));
     const auto line = 1 + static_cast<std::size_t>(std::count(upto.begin(), upto.end(), '\n'));
-    return layout_error(kTool, line, "well-formed XML", parsed.description());
+    return layout_error(kNvidiaSmiQueryName, line, "well-formed XML", parsed.description());
   }
   const auto root = document.child("nvidia_smi_log");
   if (!root)
-    return layout_error(kTool, 1, "the element <nvidia_smi_log>", document.document_element().name());
+    return layout_error(kNvidiaSmiQueryName, 1, "the element <nvidia_smi_log>",
+                        document.document_element().name());
   std::vector<Gpu> gpus;
   for (const auto node : root.children("gpu")) {
     Gpu gpu;
@@ -141,7 +142,8 @@ Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
     }
     gpus.push_back(std::move(gpu));
   }
-  if (gpus.empty()) return layout_error(kTool, 1, "an element <gpu> for each card", root.name());
+  if (gpus.empty())
+    return layout_error(kNvidiaSmiQueryName, 1, "an element <gpu> for each card", root.name());
   return readings_of(gpus);
 }
 

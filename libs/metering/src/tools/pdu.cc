@@ -14,7 +14,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "pdu";
+constexpr std::string_view kPduName = "pdu";
 constexpr double kHundredthsOfKilowatt = 10;
 
 enum class Level { device, inlet, phase, outlet };
@@ -197,7 +197,7 @@ Result<ToolReadings> nothing_found(const std::vector<std::string_view>& lines) {
                     "check address, community and OID; the PDU's power is unknown until then");
   std::size_t first = 0;
   while (first < lines.size() && trim(lines[first]).empty()) ++first;
-  return layout_error(kTool, first + 1,
+  return layout_error(kPduName, first + 1,
                       "snmpwalk's 'OID = value' of APC, Server Technology, Eaton or Raritan",
                       first < lines.size() ? lines[first] : "");
 }

@@ -12,7 +12,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "powermetrics";
+constexpr std::string_view kPowermetricsName = "powermetrics";
 constexpr std::array<std::string_view, 6> kRails{"package", "combined", "cpu", "gpu", "ane", "dram"};
 
 bool is_whole(std::string_view rail) { return rail == "package" || rail == "combined"; }
@@ -85,7 +85,7 @@ Result<ToolReadings> parse_powermetrics(std::string_view, std::string_view text)
                   "run it with sudo; until then this machine's power is unknown");
     const auto first =
         std::find_if(lines.begin(), lines.end(), [](std::string_view line) { return !trim(line).empty(); });
-    return layout_error(kTool, static_cast<std::size_t>(first - lines.begin()) + 1,
+    return layout_error(kPowermetricsName, static_cast<std::size_t>(first - lines.begin()) + 1,
                         "lines such as 'CPU Power: 947 mW' (sampler cpu_power)",
                         first == lines.end() ? "" : *first);
   }

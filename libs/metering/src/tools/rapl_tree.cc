@@ -11,7 +11,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "rapl";
+constexpr std::string_view kRaplTreeName = "rapl";
 // A constraint of 4 kW and more is the firmware's way to say "no limit".
 constexpr double kUnlimitedWatts = 4000;
 constexpr std::string_view kMirror = "-mmio";
@@ -77,7 +77,7 @@ Result<ToolReadings> parse_rapl_tree(std::string_view, std::string_view text) {
     readings.devices.push_back(device_of(zone, zones));
   }
   if (readings.devices.empty())
-    return layout_error(kTool, listing.first_other_line,
+    return layout_error(kRaplTreeName, listing.first_other_line,
                         "files such as /sys/class/powercap/intel-rapl:0/energy_uj: 123456",
                         listing.files.empty() ? listing.first_other : listing.files[0].folder);
   readings.unknown_devices = static_cast<int>(readings.devices.size());

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kTool = "redfish";
+constexpr std::string_view kRedfishName = "redfish";
 
 const json& member(const json& object, const char* key) {
   static const json kNothing;
@@ -183,7 +183,7 @@ Result<ToolReadings> parse_redfish(std::string_view, std::string_view text) {
   auto body = trim(text);
   if (body.starts_with("HTTP/")) body = body.substr(std::min(body.find('{'), body.size()));  // curl -i
   const auto document = json::parse(body, nullptr, false);
-  if (!document.is_object()) return layout_error(kTool, 1, "one whole JSON document", body);
+  if (!document.is_object()) return layout_error(kRedfishName, 1, "one whole JSON document", body);
   if (const auto& error = member(document, "error"); error.is_object())
     return fail(ErrorCode::invalid_input,
                 fmt::format("redfish failed: {}", error_message(error).substr(0, 200)),

@@ -85,7 +85,7 @@ Result<ToolReadings> finish(std::string_view tool, std::map<std::int64_t, Values
   return readings;
 }
 
-Result<ToolReadings> parse_json(std::string_view tool, std::string_view text) {
+Result<ToolReadings> parse_rocm_smi_json(std::string_view tool, std::string_view text) {
   TW_TRY(const nlohmann::json root, json_in(tool, text));
   std::map<std::int64_t, Values> cards;
   if (root.is_object())
@@ -128,7 +128,7 @@ Result<ToolReadings> parse_lines(std::string_view tool, std::string_view text) {
 Result<ToolReadings> parse(std::string_view tool, std::string_view command, std::string_view text) {
   const ColumnTable table{.tool = tool, .index_labels = {"GPU", "Device", "DCU", "HCU"}};
   const CsvTable csv{.tool = tool, .index_labels = {"device", "gpu", "dcu", "hcu"}, .maximum_is_limit = true};
-  if (has_json(text)) return parse_json(tool, text);
+  if (has_json(text)) return parse_rocm_smi_json(tool, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (has_column_header(table, text)) return parse_column_table(table, text);
   return parse_lines(tool, text);

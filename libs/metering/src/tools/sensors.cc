@@ -12,7 +12,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "sensors";
+constexpr std::string_view kSensorsName = "sensors";
 
 bool is_power_channel(std::string_view feature) {  // "power1"
   return feature.starts_with("power") && parse_uint64(feature.substr(5)).has_value();
@@ -146,7 +146,7 @@ std::vector<Feature> read_text(const std::vector<std::string_view>& lines, bool 
 
 Result<ToolReadings> read_json(std::string_view text) {
   const auto document = nlohmann::json::parse(text, nullptr, false);
-  if (!document.is_object()) return layout_error(kTool, 1, "whole JSON as sensors -j prints it", text);
+  if (!document.is_object()) return layout_error(kSensorsName, 1, "whole JSON as sensors -j prints it", text);
   ToolReadings readings;
   for (const auto& [chip, features] : document.items()) {
     if (!features.is_object()) continue;
@@ -188,7 +188,7 @@ Result<ToolReadings> parse_sensors(std::string_view, std::string_view text) {
                   "sensors: no chip here measures power: this board's power is unknown to it",
                   "look for acpi_power_meter, or ask the BMC: ipmitool dcmi power reading");
     const auto lines = lines_of(text);
-    return layout_error(kTool, 1, "chips with lines such as 'power1: 288.00 W'",
+    return layout_error(kSensorsName, 1, "chips with lines such as 'power1: 288.00 W'",
                         lines.empty() ? "" : lines[0]);
   }
   for (const auto& device : readings.devices) readings.unknown_devices += device.power ? 0 : 1;

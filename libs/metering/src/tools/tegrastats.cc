@@ -13,7 +13,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "tegrastats";
+constexpr std::string_view kTegrastatsName = "tegrastats";
 
 bool is_rail_name(std::string_view word) {
   return !word.empty() && word[0] >= 'A' && word[0] <= 'Z' && word != "NC" && word != "RAM" &&
@@ -85,11 +85,12 @@ Result<ToolReadings> parse_tegrastats(std::string_view, std::string_view text) {
     last = i;
   }
   if (samples == 0)
-    return layout_error(kTool, 1, "a line with RAM and rails such as VDD_IN 5081mW/5023mW",
+    return layout_error(kTegrastatsName, 1, "a line with RAM and rails such as VDD_IN 5081mW/5023mW",
                         lines.empty() ? "" : lines[0]);
   if (readings.devices.empty())
     return fail(ErrorCode::invalid_input,
-                fmt::format("{}: line {} has no power rail: this board's power is unknown", kTool, last + 1),
+                fmt::format("{}: line {} has no power rail: this board's power is unknown", kTegrastatsName,
+                            last + 1),
                 "run tegrastats as root; boards without current sensors have no rails");
   const auto inputs = std::count_if(readings.devices.begin(), readings.devices.end(), [](const auto& rail) {
     return is_input(std::get<std::string>(rail.index));

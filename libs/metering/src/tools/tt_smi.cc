@@ -11,7 +11,7 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "tt-smi";
+constexpr std::string_view kTtSmiName = "tt-smi";
 
 ToolDevice device_of(const nlohmann::json& object, std::int64_t index, bool& speaks) {
   ToolDevice device;
@@ -38,16 +38,16 @@ ToolDevice device_of(const nlohmann::json& object, std::int64_t index, bool& spe
 }  // namespace
 
 Result<ToolReadings> parse_tt_smi(std::string_view, std::string_view text) {
-  if (!has_json(text)) return unknown_form(kTool, text, "the JSON of tt-smi -s");
-  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+  if (!has_json(text)) return unknown_form(kTtSmiName, text, "the JSON of tt-smi -s");
+  TW_TRY(const nlohmann::json root, json_in(kTtSmiName, text));
   const auto* devices = member(root, "device_info");
   if (devices == nullptr || !devices->is_array() || devices->empty())
-    return layout_error(kTool, 1, "a list device_info with a member per device", text.substr(0, 40));
+    return layout_error(kTtSmiName, 1, "a list device_info with a member per device", text.substr(0, 40));
   ToolReadings readings;
   bool speaks = false;
   for (const auto& object : *devices)
     readings.devices.push_back(device_of(object, static_cast<std::int64_t>(readings.devices.size()), speaks));
-  if (!speaks) return layout_error(kTool, 1, "telemetry with power in device_info", text.substr(0, 40));
+  if (!speaks) return layout_error(kTtSmiName, 1, "telemetry with power in device_info", text.substr(0, 40));
   add_up(readings);
   return readings;
 }

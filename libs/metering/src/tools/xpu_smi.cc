@@ -18,12 +18,12 @@
 namespace tidewatt::metering::tools {
 namespace {
 
-constexpr std::string_view kTool = "xpu-smi";
+constexpr std::string_view kXpuSmiName = "xpu-smi";
 
 const SmiForms& forms() {
   static const SmiForms known{
-      .box = {.tool = kTool, .index_labels = {"GPU"}},
-      .csv = {.tool = kTool, .index_labels = {"DeviceId", "Device ID"}, .part_label = "TileId"},
+      .box = {.tool = kXpuSmiName, .index_labels = {"GPU"}},
+      .csv = {.tool = kXpuSmiName, .index_labels = {"DeviceId", "Device ID"}, .part_label = "TileId"},
       .expected = "the table of stats, dump CSV or the table of xpu-smi 2"};
   return known;
 }
@@ -124,7 +124,8 @@ Result<ToolReadings> parse_stats(std::string_view text) {
     if (cells[1] == "Device ID") {
       flush();
       index = parse_int64(cells[2]);
-      if (!index || *index < 0) return layout_error(kTool, i + 1, "a number behind Device ID", cells[2]);
+      if (!index || *index < 0)
+        return layout_error(kXpuSmiName, i + 1, "a number behind Device ID", cells[2]);
       continue;
     }
     if (!cells[1].empty()) {
@@ -136,7 +137,7 @@ Result<ToolReadings> parse_stats(std::string_view text) {
   }
   flush();
   if (readings.devices.empty())
-    return layout_error(kTool, lines.size(), "a table with Device ID", lines.back());
+    return layout_error(kXpuSmiName, lines.size(), "a table with Device ID", lines.back());
   add_up(readings);
   return readings;
 }
@@ -163,7 +164,8 @@ Result<ToolReadings> parse_config(std::string_view text) {
       set_limit(readings.devices.back(), cells[3].substr(colon + 1));
   }
   if (readings.devices.empty())
-    return layout_error(kTool, lines.size(), "a row per device below Device ID/Tile ID", trim(lines.back()));
+    return layout_error(kXpuSmiName, lines.size(), "a row per device below Device ID/Tile ID",
+                        trim(lines.back()));
   add_up(readings);
   return readings;
 }
@@ -210,14 +212,14 @@ void add_json_device(ToolReadings& readings, const nlohmann::json& object) {
 }
 
 Result<ToolReadings> parse_json_stats(std::string_view text) {
-  TW_TRY(const nlohmann::json root, json_in(kTool, text));
+  TW_TRY(const nlohmann::json root, json_in(kXpuSmiName, text));
   ToolReadings readings;
   if (root.is_array())
     for (const auto& object : root) add_json_device(readings, object);
   else
     add_json_device(readings, root);
   if (readings.devices.empty())
-    return layout_error(kTool, 1, "an object with device_id and device_level", text.substr(0, 40));
+    return layout_error(kXpuSmiName, 1, "an object with device_id and device_level", text.substr(0, 40));
   add_up(readings);
   return readings;
 }

@@ -5,7 +5,7 @@
 namespace tidewatt::store {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kChangesVersion = 1;
 constexpr unsigned kMeasures = 11;
 
 /// Account numbers of one node lie side by side: differences are one byte.
@@ -89,7 +89,7 @@ void Changes::clear() {
 
 void encode(const Changes& changes, std::string& out) {
   ByteWriter w(out);
-  w.byte(kVersion);
+  w.byte(kChangesVersion);
   w.u64(changes.nodes.size());
   for (const auto& node : changes.nodes) {
     w.i64(node.pk);
@@ -147,7 +147,7 @@ Result<Changes> decode_changes(std::string_view bytes) {
   ByteReader r(bytes);
   Changes c;
   const auto version = r.byte();
-  if (version != kVersion)
+  if (version != kChangesVersion)
     return fail(ErrorCode::corrupt, "a journal row has version " + std::to_string(version),
                 "was it written by a newer tidewatt?");
   for (auto n = r.count(); n > 0 && r.ok(); --n) {

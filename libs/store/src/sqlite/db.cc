@@ -96,6 +96,11 @@ std::optional<std::int64_t> Statement::maybe_integer(int column) const {
   if (sqlite3_column_type(stmt_, column) == SQLITE_NULL) return std::nullopt;
   return integer(column);
 }
+std::optional<UtcTime> Statement::time(int column) const {
+  const auto ms = maybe_integer(column);
+  return ms ? std::optional(UtcTime{Milliseconds{*ms}}) : std::nullopt;
+}
+
 std::string_view Statement::text(int column) const {
   const auto* text = sqlite3_column_text(stmt_, column);
   // The only way to see sqlite's unsigned chars as text.

@@ -10,6 +10,7 @@
 
 #include "tidewatt/base/result.h"
 #include "tidewatt/units/exact.h"
+#include "tidewatt/units/time.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -47,6 +48,8 @@ class Statement {
   /// Columns count from 0. Views live until the next step().
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::optional<std::int64_t> maybe_integer(int column) const;
+  /// An integer of milliseconds since 1970; NULL = none.
+  [[nodiscard]] std::optional<UtcTime> time(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
   [[nodiscard]] std::string_view blob(int column) const;
   [[nodiscard]] WideMicrojoules wide(int column) const;

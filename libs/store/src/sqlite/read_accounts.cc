@@ -67,11 +67,6 @@ class Matcher {
   std::string json_;
 };
 
-std::optional<UtcTime> time(const Statement& row, int column) {
-  const auto ms = row.maybe_integer(column);
-  return ms ? std::optional(UtcTime{Milliseconds{*ms}}) : std::nullopt;
-}
-
 constexpr std::string_view kKeyColumns = "a.pk, a.cluster, a.scope, a.id, a.part, a.domain";
 constexpr int kAfterKey = 6;
 
@@ -130,8 +125,8 @@ Status read_times(Database& db, std::int64_t pk, Account& account) {
   select.bind(1, pk);
   TW_TRY(const bool row, select.step());
   if (!row) return {};
-  account.first_sample_at = time(select, 0);
-  account.last_sample_at = time(select, 1);
+  account.first_sample_at = select.time(0);
+  account.last_sample_at = select.time(1);
   return {};
 }
 
@@ -155,8 +150,8 @@ Result<std::vector<Account>> Reader::accounts(const AccountFilter& filter) {
       TW_TRY(const bool row, select.step());
       if (!row) return {};
       found.add(select.integer(0),
-                {key_of(select), measures(select, kAfterKey), time(select, kAfterKey + kMeasures),
-                 time(select, kAfterKey + kMeasures + 1), 0});
+                {key_of(select), measures(select, kAfterKey), select.time(kAfterKey + kMeasures),
+                 select.time(kAfterKey + kMeasures + 1), 0});
     }
   };
   const auto from_memory = [&]() -> Status {
@@ -196,8 +191,8 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
       TW_TRY(const bool row, select.step());
       if (!row) return {};
       found.add(select.integer(0),
-                {key_of(select), measures(select, kAfterKey), time(select, kAfterKey + kMeasures),
-                 time(select, kAfterKey + kMeasures + 1), select.integer(kAfterKey + kMeasures + 2)});
+                {key_of(select), measures(select, kAfterKey), select.time(kAfterKey + kMeasures),
+                 select.time(kAfterKey + kMeasures + 1), select.integer(kAfterKey + kMeasures + 2)});
     }
   };
   const auto from_memory = [&]() -> Status {

@@ -6,11 +6,6 @@
 namespace tidewatt::store {
 namespace {
 
-std::optional<UtcTime> time(const Statement& row, int column) {
-  const auto ms = row.maybe_integer(column);
-  return ms ? std::optional(UtcTime{Milliseconds{*ms}}) : std::nullopt;
-}
-
 /// Snapshots that a checkpoint may spoil before the lock is held throughout.
 constexpr int kOptimisticAttempts = 3;
 
@@ -76,8 +71,8 @@ Result<std::vector<ledger::TaskInfo>> Reader::tasks() {
                                                               std::string(row.text(2)),
                                                               std::string(row.text(3)),
                                                               std::string(row.text(4)),
-                                                              time(row, 5),
-                                                              time(row, 6)};
+                                                              row.time(5),
+                                                              row.time(6)};
                                     });
 }
 
@@ -92,8 +87,8 @@ Result<std::vector<ledger::TokenRecord>> Reader::tokens() {
                                    std::string(row.text(3)),
                                    std::string(row.text(4)),
                                    UtcTime{Milliseconds{row.integer(5)}},
-                                   time(row, 6),
-                                   time(row, 7)};
+                                   row.time(6),
+                                   row.time(7)};
       });
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "../journal/cursor_patch.h"
 #include "../semantics.h"
-#include "cursor_patch.h"
 
 namespace tidewatt::store {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "changes.h"
+#include "../journal/changes.h"
 #include "indexes.h"
 #include "tidewatt/base/result.h"
 #include "tidewatt/ledger/store.h"

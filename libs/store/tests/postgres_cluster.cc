@@ -118,12 +118,15 @@ std::string PostgresCluster::sql(const std::string& sql) const {
 }
 
 void PostgresCluster::start(const std::string& more_options) {
+  if (!try_start(more_options)) std::abort();
+}
+
+bool PostgresCluster::try_start(const std::string& more_options) {
   const auto options = "-c listen_addresses= -c unix_socket_directories=" + folder_ +
                        " -c shared_buffers=32MB -c max_connections=60 -c autovacuum_naptime=5s " +
                        more_options;
-  if (run("pg_ctl", "-w -t 60 -l " + quoted(folder_ + "/server.log") + " -D " + quoted(folder_ + "/data") +
-                        " -o " + quoted(options) + " start") != 0)
-    std::abort();
+  return run("pg_ctl", "-w -t 60 -l " + quoted(folder_ + "/server.log") + " -D " + quoted(folder_ + "/data") +
+                           " -o " + quoted(options) + " start") == 0;
 }
 
 void PostgresCluster::stop(const std::string& mode) {

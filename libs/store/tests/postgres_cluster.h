@@ -27,6 +27,8 @@ class PostgresCluster {
   /// psql -c SQL. @return what it prints, without the last line break
   std::string sql(const std::string& sql) const;
   void start(const std::string& more_options = {});
+  /// False when it doesn't come up, or runs already.
+  bool try_start(const std::string& more_options = {});
   /// mode: fast | immediate
   void stop(const std::string& mode);
   /// The postmaster and all that belong to it. signal: SIGSTOP, SIGCONT

@@ -80,7 +80,7 @@ class Rows {
   [[nodiscard]] std::optional<UtcTime> time(int row, int column) const;
   [[nodiscard]] std::string_view text(int row, int column) const;  ///< text or bytea
   [[nodiscard]] WideMicrojoules wide(int row, int column) const;   ///< a numeric without fraction
-  [[nodiscard]] std::vector<std::int64_t> integers(int row, int column) const;  ///< a bigint[]
+  [[nodiscard]] std::vector<std::int64_t> integers(int row, int column) const;  ///< a bigint[], sorted
 
  private:
   friend class Connection;

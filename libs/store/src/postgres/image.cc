@@ -39,8 +39,7 @@ Status add_row(std::string_view bytes, const std::vector<std::int64_t>* applied,
   unfolded.journal_bytes += bytes.size();
   return read_row(bytes, [&](std::uint64_t from, Changes&& changes) -> Status {
     auto& cursor = changes.cursors.front();
-    if (applied != nullptr && std::find(applied->begin(), applied->end(), cursor.node) == applied->end())
-      return {};
+    if (applied != nullptr && !std::binary_search(applied->begin(), applied->end(), cursor.node)) return {};
     step(cursor.node, {from, cursor.revision, cursor.is_patch, std::move(cursor.bytes)});
     unfolded.add(std::move(changes), 0);
     return {};

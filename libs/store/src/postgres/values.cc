@@ -186,6 +186,7 @@ std::vector<std::int64_t> Rows::integers(int row, int column) const {
   std::vector<std::int64_t> values;
   for (std::size_t at = kArrayHeader; at + 12 <= bytes.size(); at += 12)
     values.push_back(get<std::int64_t>(bytes.data() + at + 4));
+  std::sort(values.begin(), values.end());
   return values;
 }
 

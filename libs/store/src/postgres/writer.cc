@@ -128,7 +128,10 @@ void Writers::commit(Bench& bench, const std::vector<Job*>& jobs) {
       if (auto alone = write(bench, {job}); !alone) job->answer = tl::unexpected(std::move(alone).error());
     status = {};
   }
-  if (!status) log::error("store: a commit failed", {{"error", status.error().to_string()}});
+  // Once, not for every call while PostgreSQL is away.
+  if (!status && !failing_.exchange(true))
+    log::error("store: commits fail", {{"error", status.error().to_string()}});
+  if (status && failing_.exchange(false)) log::info("store: commits work again");
   release(jobs);
   for (auto* job : jobs) {
     if (!status) job->answer = tl::unexpected(status.error());
@@ -280,7 +283,7 @@ void Writers::settle(std::vector<Chain>& chains, const std::optional<std::vector
   const std::lock_guard lock(nodes_.mutex);
   for (auto& chain : chains) {
     auto& node = *chain.node;
-    if (moved && std::find(moved->begin(), moved->end(), node.pk) == moved->end()) {
+    if (moved && !std::binary_search(moved->begin(), moved->end(), node.pk.load())) {
       nodes_.forget(node);
       continue;
     }

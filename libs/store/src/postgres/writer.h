@@ -85,6 +85,7 @@ class Writers {
   Names& names_;
   std::function<void(std::size_t)> committed_;
   std::atomic<std::size_t> journal_bytes_{0};
+  std::atomic<bool> failing_{false};
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -12,8 +12,8 @@
 namespace tidewatt::store {
 
 struct PostgresOptions {
-  std::string url{};                   ///< postgresql://user@host:port/database?sslmode=..., as libpq reads it
-  std::string password{};              ///< wins over one in the URL; empty = the URL's, or libpq's own ways
+  std::string url{};                 ///< postgresql://user@host:port/database?sslmode=..., as libpq reads it
+  std::string password{};            ///< wins over one in the URL; empty = the URL's, or libpq's own ways
   std::string schema = "tidewatt";   ///< all tables live in it; made when missing
   std::size_t writers = 2;           ///< connections that commit
   std::size_t read_connections = 4;  ///< for everything else
@@ -33,7 +33,8 @@ std::string without_password(const std::string& url);
 /// An accrual is answered `applied` only when PostgreSQL says that it is durable (synchronous_commit, fsync).
 /// @error invalid_input      the URL can't be read
 /// @error unavailable        no connection, or no answer in time
-/// @error permission_denied  the role may not make or use the schema
+/// @error permission_denied  PostgreSQL refuses the login, or the role may not make or use the schema
+/// @error not_found          there is no such database
 /// @error corrupt            not ours, or written by a newer tidewatt
 Result<std::unique_ptr<ledger::Store>> open_postgres_store(const PostgresOptions& options);
 

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cutting_proxy.h"
 #include "store_fixtures.h"
 
 namespace tidewatt::store::testing {
@@ -181,6 +182,44 @@ TEST_F(PostgresFault, BackendsTerminatedInTheMiddleOfCommitsLoseAndDoubleNothing
   EXPECT_GT(load.acknowledged(), 50U);
   load.expect_exact(*one, *cluster_, options_.schema);
   load.expect_exact(*other, *cluster_, options_.schema);
+}
+
+TEST_F(PostgresFault, ACommitWhoseAnswerIsLostIsFoundOut) {
+  const auto direct = open();
+  // Only a node's first commit holds its cursor whole, and with it the device's uuid.
+  CuttingProxy proxy(folder_.path().string(), 5433, "GPU-5c21a1b0");
+  auto options = options_;
+  options.url.replace(options.url.find("port=5432"), 9, "port=5433");
+  options.fold_after = Milliseconds{600'000};
+  const auto cut_off = open_postgres_or_abort(options);
+  int n = 0;
+  for (const auto what : {CuttingProxy::Cut::answer, CuttingProxy::Cut::request}) {
+    for (const bool contested : {false, true}) {
+      std::vector<Accrual> call;
+      for (int i = 0; i < 3; ++i, ++n) {
+        const NodeKey node{"default", "cut" + std::to_string(n)};
+        call.push_back(accrual(node, 0, {delta(gpu_account(Scope::node, node.node_id), 5)}));
+        EXPECT_EQ(cut_off->cursor(node)->revision, 0U);
+      }
+      // One of the three is another server's already: a commit that holds for a part must be found out as
+      // such.
+      if (contested) {
+        EXPECT_EQ(put(*direct, call[1]), AccrueOutcome::applied);
+      }
+      proxy.cut(what, 1);
+      const auto outcomes = cut_off->accrue(call);
+      ASSERT_TRUE(outcomes) << outcomes.error().to_string();
+      EXPECT_LE(proxy.left(), 0) << "the commit must have been cut";
+      EXPECT_EQ(*outcomes, (std::vector{AccrueOutcome::applied,
+                                        contested ? AccrueOutcome::conflict : AccrueOutcome::applied,
+                                        AccrueOutcome::applied}));
+      for (const auto& a : call) {
+        EXPECT_EQ(energy_of(*direct, gpu_account(Scope::node, a.node.node_id)),
+                  WideMicrojoules(Microjoules{5}));
+        EXPECT_EQ(cut_off->cursor(a.node)->revision, 1U);
+      }
+    }
+  }
 }
 
 TEST_F(PostgresFault, ARestartUnderLoadLosesAndDoublesNothing) {

@@ -106,12 +106,14 @@ inline CurvePoint point(UtcTime at, std::optional<Milliwatts> power) {
   return p;
 }
 
-/// nullptr where PostgreSQL isn't installed.
+/// Where no URL is given, in the program's own cluster; nullptr where PostgreSQL isn't installed.
 inline std::unique_ptr<Store> open_postgres_or_abort(PostgresOptions options = {}) {
-  auto* cluster = PostgresCluster::get();
-  if (cluster == nullptr) return nullptr;
-  if (options.url.empty()) options.url = cluster->url();
-  if (options.schema == PostgresOptions{}.schema) options.schema = cluster->fresh_schema();
+  if (options.url.empty()) {
+    auto* cluster = PostgresCluster::get();
+    if (cluster == nullptr) return nullptr;
+    options.url = cluster->url();
+    if (options.schema == PostgresOptions{}.schema) options.schema = cluster->fresh_schema();
+  }
   // Tests share their machine: a busy one isn't a broken one.
   if (options.timeout == PostgresOptions{}.timeout) options.timeout = Milliseconds{30'000};
   auto store = open_postgres_store(options);

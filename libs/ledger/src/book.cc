@@ -537,6 +537,27 @@ class Booker {
   std::vector<CheckedCounter> checks_;
 };
 
+/// Accounts of devices are named node/index: two cards under one index would share theirs, and nobody could
+/// tell their joules apart again. Empty when the beat has no such pair.
+std::string shared_index(const Beat& beat) {
+  std::map<std::pair<std::string_view, int>, const DeviceSample*> taken;
+  for (const auto& sample : beat.devices) {
+    const auto [place, is_new] = taken.try_emplace({sample.domain, sample.index}, &sample);
+    if (is_new) continue;
+    const DeviceSample& other = *place->second;
+    // One listed twice is not two: where a uuid is missing nothing but the vendor tells them apart.
+    const auto differ = [](const std::string& a, const std::string& b) {
+      return !a.empty() && !b.empty() && a != b;
+    };
+    const bool named = !sample.uuid.empty() && !other.uuid.empty();
+    if (!(named ? differ(sample.uuid, other.uuid) : differ(sample.vendor, other.vendor))) continue;
+    const auto name = [](const DeviceSample& d) { return d.uuid.empty() ? "one of " + d.vendor : d.uuid; };
+    return "two devices have " + sample.domain + " index " + std::to_string(sample.index) + ": " +
+           name(other) + " and " + name(sample) + "; give each an index of its own";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view to_string(Note note) {
@@ -572,6 +593,11 @@ Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Rec
   Booking booking;
   if (seen_before(cursor, beat)) {
     booking.verdict = Verdict::duplicate;
+    return booking;
+  }
+  if (auto shared = shared_index(beat); !shared.empty()) {
+    booking.verdict = Verdict::rejected;
+    booking.reason = std::move(shared);
     return booking;
   }
   booking.next = cursor;

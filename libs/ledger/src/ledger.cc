@@ -125,6 +125,7 @@ std::optional<NodeInfo> Ledger::seen(const NodeWork& work) {
     info = shown_with(std::nullopt, {last.beat, last.receipt.at, {}, {}});
     info->last_sample_at.reset();
     info->agents.clear();
+    info->sources.clear();
     for (auto& device : info->devices) device.power.reset();
   }
   if (info) info->last_seen_at = std::max(info->last_seen_at, last.receipt.at);

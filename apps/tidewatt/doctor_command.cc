@@ -80,6 +80,11 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
   const auto session = get_any(access, "/api/v1/session");
   if (!session) return;
   const auto who = Json::parse(session->body, nullptr, false);
+  if (!who.is_object()) {
+    findings.push_back({Health::failed, "server", "what answers at " + access.url + " is no Tidewatt server",
+                        "give its URL with --server"});
+    return;
+  }
   findings.push_back({Health::ok, "token", fmt::format("role {}", who.value("role", "?")), ""});
   if (!who.value("factor_configured", false))
     findings.push_back({Health::warning, "factor",

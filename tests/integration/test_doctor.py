@@ -94,6 +94,8 @@ def test_the_way_to_a_tls_server_is_explained(tls, shared_server, tidewatt, toke
     assert "speaks TLS" in plain["todo"] and f"https://127.0.0.1:{port}" in plain["todo"], plain
     known = of(doctor(tidewatt, "--server", f"https://127.0.0.1:{port}", "--ca-file", certificate), "server")[0]
     assert known["state"] == "ok", known
+    stranger = of(doctor(tidewatt, "--server", f"https://127.0.0.1:{port}", "--ca-file", certificate), "server")[-1]
+    assert stranger["state"] == "FAIL" and "no Tidewatt server" in stranger["text"], stranger
     other = of(doctor(tidewatt, "--server", f"https://127.0.0.1:{shared_server.port}"), "server")[0]
     assert "speaks plain HTTP" in other["todo"], other
     # The other commands say the same, on one line.

@@ -282,8 +282,8 @@ TEST_F(EnergyTest, AccountsAreNamedByListsOrOneByOneAndNeverByNothing) {
   for (const char* node : {"a", "b", "c", "a,b"}) one_minute(node);
   const auto ids = [&](const std::string& query) {
     std::string out;
-    for (const auto& account : get("/api/v1/energy/accounts?scope=node" + query, ops).at("accounts"))
-      out += account.at("id").get<std::string>() + ";";
+    const auto answer = get("/api/v1/energy/accounts?scope=node" + query, ops);
+    for (const auto& account : answer.at("accounts")) out += account.at("id").get<std::string>() + ";";
     return out;
   };
   EXPECT_EQ(ids(""), "a;a,b;b;c;");

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from datetime import date
 
 HERE = os.path.dirname(os.path.abspath(__file__))

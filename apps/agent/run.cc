@@ -15,7 +15,6 @@
 #include "tidewatt/agent/beats.h"
 #include "tidewatt/agent/delivery_thread.h"
 #include "tidewatt/agent/exposition.h"
-#include "tidewatt/agent/host_files.h"
 #include "tidewatt/agent/identity.h"
 #include "tidewatt/agent/relay.h"
 #include "tidewatt/agent/sender.h"
@@ -53,9 +52,7 @@ int give_up(const Error& error) {
 /// The outside, shared because a source that hangs may outlive everything else.
 struct Outside {
   explicit Outside(const AgentConfig& config)
-      : host(agent::host_files(
-            std::shared_ptr<FileSystem>{os::with_sysfs(os::make_file_system(), config.sysfs)},
-            config.host_root)) {}
+      : host(os::with_host_root(std::shared_ptr<FileSystem>{os::make_file_system()}, config.host_root)) {}
 
   std::shared_ptr<FileSystem> files{os::make_file_system()};
   std::shared_ptr<FileSystem> host;  ///< where /proc and /sys are the host's

@@ -75,7 +75,7 @@ TEST(AgentSettings, AMeterFitsTheBeatAndStandsOnce) {
   EXPECT_THAT(told("ipmi:deadline=30s"), ElementsAre(HasSubstr("longer than source_deadline of 5000 ms")));
   EXPECT_THAT(told("auto,ipmi"), ElementsAre(HasSubstr("ipmi stands 2 times")));
   EXPECT_THAT(told("redfish:https://a,redfish:https://b"), ElementsAre(HasSubstr("redfish stands 2 times")));
-  EXPECT_THAT(load({"--server", "http://s", "--sysfs", "host/sys"}).problems,
+  EXPECT_THAT(load({"--server", "http://s", "--host-root", "host"}).problems,
               ElementsAre(HasSubstr("is no absolute path")));
 }
 

@@ -83,10 +83,10 @@ class GapFinder {
     const UtcTime end = std::min(request_.range.end, request_.now);
     UtcTime last = request_.range.begin;
     for (const auto& point : points) {
-      if (point.at - last > threshold_) gaps.push_back({{last, point.at}, true, {}});
+      if (point.at - last > threshold_) gaps.push_back({{last, point.at}, true, {}, point.at - last});
       last = point.at;
     }
-    if (end - last > threshold_) gaps.push_back({{last, end}, true, {}});
+    if (end - last > threshold_) gaps.push_back({{last, end}, true, {}, end - last});
   }
 
  private:
@@ -98,6 +98,7 @@ class GapFinder {
 struct UnknownStretch {
   std::optional<UtcTime> last_known;
   std::optional<UtcTime> since;
+  Milliseconds lasting{0};  ///< of the beats without a value since then
 };
 
 struct DeviceKey {
@@ -116,6 +117,7 @@ struct DeviceState {
 
 void close_unknown(const std::string& key, UnknownStretch& stretch, UtcTime until, Milliseconds join,
                    std::vector<CurveGap>& gaps, std::map<std::string, std::size_t>& last_gap) {
+  const Milliseconds lasting = std::exchange(stretch.lasting, Milliseconds{0});
   if (!stretch.since || until <= *stretch.since) {
     stretch.since.reset();
     return;
@@ -124,9 +126,10 @@ void close_unknown(const std::string& key, UnknownStretch& stretch, UtcTime unti
   if (const auto found = last_gap.find(key);
       found != last_gap.end() && *stretch.since - gaps[found->second].range.end < join) {
     gaps[found->second].range.end = until;
+    gaps[found->second].lasting += lasting;
   } else {
     last_gap[key] = gaps.size();
-    gaps.push_back({{*stretch.since, until}, false, key});
+    gaps.push_back({{*stretch.since, until}, false, key, lasting});
   }
   stretch.since.reset();
 }
@@ -149,7 +152,11 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
   std::map<std::string, Buckets> sums;
   std::map<std::string, std::size_t> last_gap;
   const Buckets empty{request.range.begin, result.bucket};
+  std::optional<UtcTime> previous;
+  const auto length = [&request](UtcTime from, UtcTime to) { return std::min(to - from, request.max_gap); };
   for (const auto& point : points) {
+    const Milliseconds since_last = previous ? length(*previous, point.at) : Milliseconds{0};
+    previous = point.at;
     struct Sum {
       double mean = 0, min = 0, max = 0;
       int known = 0, total = 0;
@@ -165,6 +172,7 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
       const std::string name = series_key(node_id, sample.domain, sample.index);
       if (!sample.power) {
         if (!device.unknown.since) device.unknown.since = device.unknown.last_known.value_or(point.at);
+        device.unknown.lasting += since_last;
         continue;
       }
       if (device.unknown.since)
@@ -178,6 +186,11 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
                              [](UtcTime at, const CurvePoint& other) { return at < other.at; });
         if (between != points.end() && between->at < point.at) {
           device.unknown.since = since;
+          UtcTime last = since;
+          for (auto other = between; other != points.end() && other->at < point.at; ++other) {
+            device.unknown.lasting += length(last, other->at);
+            last = other->at;
+          }
           close_unknown(name, device.unknown, point.at, result.bucket, result.gaps, last_gap);
         }
       }

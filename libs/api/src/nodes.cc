@@ -148,6 +148,15 @@ Totals device_totals(const ledger::Account& account) {
   return totals;
 }
 
+Json source_states(const NodeInfo& node) {
+  Json list = Json::array();
+  for (const auto& report : node.sources)
+    list.push_back(Json{{"source", report.source},
+                        {"state", to_string(report.state)},
+                        {"reason", report.reason.empty() ? Json(nullptr) : Json(report.reason)}});
+  return list;
+}
+
 }  // namespace
 
 net::Response list_nodes(Core& core, const Call& call) {
@@ -253,6 +262,7 @@ net::Response get_node(Core& core, const Call& call) {
     }
   }
   row["devices"] = std::move(devices);
+  row["source_states"] = call.is_tenant() ? Json::array() : source_states(node);
   return json_answer(200, row);
 }
 
@@ -269,6 +279,8 @@ net::Response get_node_energy(Core& core, const Call& call) {
   if (estimates)
     answer["notes"].push_back(
         note("estimated_not_booked", "estimated power is never booked: it is in no total"));
+  if (plays_a_log(node))
+    answer["notes"].push_back(note("replay", "played from a recorded log: not what the node uses now"));
   return json_answer(200, answer);
 }
 

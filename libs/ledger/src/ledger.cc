@@ -112,6 +112,7 @@ SharedNode Ledger::seen(const NodeWork& work) {
     info = shown_with(nullptr, {last.beat, last.receipt.at, {}, {}});
     info->last_sample_at.reset();
     info->agents.clear();
+    info->sources.clear();
     for (auto& device : info->devices) device.power.reset();
   }
   if (!info) {

@@ -270,7 +270,8 @@ TEST_P(StoreContract, NodesAreNotedAndTheFirstTimeSeenStays) {
   info.devices[0].domain = "gpu";
   info.devices[0].power = Watts{0.1};
   info.devices[0].holders.push_back({"job", 0.5, std::nullopt, HolderState::sleeping});
-  info.agents.push_back({"agent-1", kNoon, 1});
+  info.agents.push_back({"agent-1", kNoon, 1, 2});
+  info.sources = {{"nvidia", SourceState::failed, "no driver"}, {"rapl", SourceState::ok, ""}};
   info.checks.push_back({"gpu", 0, {Microjoules{7}, Microjoules{8}, Milliseconds{9}}});
   ASSERT_TRUE(note(store_, info));
   info.last_seen_at = kNoon + Milliseconds{5};
@@ -290,6 +291,7 @@ TEST_P(StoreContract, NodesAreNotedAndTheFirstTimeSeenStays) {
   EXPECT_EQ(n2.zone, "FR");
   EXPECT_EQ(n2.devices.at(0).holders.at(0).compute_share, 0.5);
   EXPECT_EQ(n2.agents, info.agents);
+  EXPECT_EQ(n2.sources, info.sources);
   EXPECT_EQ(n2.checks, info.checks);
   EXPECT_NE(*store_.node({"default", "n1"}), nullptr);
   EXPECT_EQ(*store_.node({"other", "n1"}), nullptr);

@@ -149,6 +149,8 @@ class BeatReader {
       devices(key, value, "");
     } else if (key == "platform") {
       devices(key, value, kDomainPlatform);
+    } else if (key == "sources") {
+      sources(value);
     }
     // Unknown keys are left alone: newer agents may send more.
   }
@@ -265,6 +267,44 @@ class BeatReader {
       unheld(d, value);
     else if (key == "health")
       health(d, value);
+  }
+
+  /// For display only: what can't be read is left out or cut, and no measurement is refused for it.
+  void sources(dom::element value) {
+    dom::array items;
+    if (value.get(items) != simdjson::SUCCESS) return;
+    beat_.sources.clear();
+    for (const auto item : items) {
+      if (beat_.sources.size() >= SourceReport::kMost) return;
+      SourceReport report;
+      std::string_view s;
+      if (item["source"].get(s) != simdjson::SUCCESS || s.empty() || s.size() > kMaxIdBytes) continue;
+      report.source = one_line(s);
+      report.state = item["state"].get(s) == simdjson::SUCCESS ? source_state_from(s) : SourceState::failed;
+      if (item["reason"].get(s) == simdjson::SUCCESS)
+        report.reason = cut(one_line(s), SourceReport::kLongestReason);
+      beat_.sources.push_back(std::move(report));
+    }
+  }
+
+  static std::string one_line(std::string_view text) {
+    std::string out{text};
+    for (char& c : out)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return out;
+  }
+
+  /// The first `most` characters of UTF-8.
+  static std::string cut(std::string text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool continues = (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+      if (!continues && ++characters > most) {
+        text.resize(i);
+        break;
+      }
+    }
+    return text;
   }
 
   void metrics_available(dom::element value, std::optional<bool>& power_available) {

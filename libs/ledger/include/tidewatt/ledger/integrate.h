@@ -64,7 +64,7 @@ struct Booking {
   std::vector<Note> notes;
   std::vector<CheckedCounter> checks;  ///< that ended with this beat
   std::optional<Milliseconds>
-      clock_offset;  ///< the agent's wall clock minus the server's, lateness taken out
+      clock_offset;  ///< the agent's wall clock minus the server's; nullopt where the beat may have been late
 };
 
 /// Books one beat against the node's cursor.

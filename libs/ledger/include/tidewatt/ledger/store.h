@@ -22,15 +22,16 @@ struct VersionedCursor {
   std::shared_ptr<const NodeCursor> cursor = std::make_shared<const NodeCursor>();
 };
 
-/// A node as last heard of: for lists and liveness, not for accounts.
-/// An agent of a node, and how many of the node's devices it reported last.
+/// An agent of a node, and how many of the node's devices and sources it reported last.
 struct AgentShare {
   std::string agent_id;
   UtcTime last_sample_at{};
   std::size_t devices = 0;
+  std::size_t sources = 0;
   friend bool operator==(const AgentShare&, const AgentShare&) = default;
 };
 
+/// A node as last heard of: for lists and liveness, not for accounts.
 struct NodeInfo {
   NodeKey key;
   std::string zone;
@@ -41,7 +42,7 @@ struct NodeInfo {
   std::optional<UtcTime> first_seen_at;
   UtcTime last_seen_at{};  ///< server's clock at the last beat, booked or not
   std::optional<UtcTime> last_sample_at;
-  std::optional<Milliseconds> clock_offset;  ///< agent's wall clock minus server's at receipt
+  std::optional<Milliseconds> clock_offset;  ///< agent's wall clock minus server's, of beats in time
   bool simulated = false;                    ///< any device of the last beat was
   std::optional<double> cpu_util;
   std::optional<int> cpu_cores;
@@ -49,6 +50,7 @@ struct NodeInfo {
   std::vector<DeviceSample> devices;   ///< of each agent's last beat, power absent where unknown
   std::vector<CheckedCounter> checks;  ///< the last of each device that has a counter
   std::vector<AgentShare> agents;      ///< who reported them: the first agent's devices come first, and so on
+  std::vector<SourceReport> sources;   ///< of each agent's last beat, in the same order
 };
 using SharedNode = std::shared_ptr<const NodeInfo>;
 

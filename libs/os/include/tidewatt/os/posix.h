@@ -25,8 +25,9 @@ class SystemClock final : public Clock {
 /// of the folder; mode 0600.
 std::unique_ptr<FileSystem> make_file_system();
 
-/// The same files, with /sys elsewhere: where a container has its host's ("/host/sys").
-std::unique_ptr<FileSystem> with_sysfs(std::unique_ptr<FileSystem> files, std::string root);
+/// The same files, with /proc, /sys and /etc/machine-id below a folder: where a container has its host's
+/// ("/host"). An empty root, or "/", is none.
+std::shared_ptr<FileSystem> with_host_root(std::shared_ptr<FileSystem> files, std::string root);
 
 /// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C.
 std::unique_ptr<ProcessRunner> make_process_runner();

@@ -149,6 +149,7 @@ void delivery(Text& text, const Snapshot& s) {
   text.value({{"reason", "spool_full"}}, s.spool.dropped_full);
   text.value({{"reason", "spool_age"}}, s.spool.dropped_old);
   text.value({{"reason", "memory_full"}}, s.spool.lost_memory);
+  text.value({{"reason", "spool_hole"}}, s.spool.lost_holes);
   text.counter("tidewatt_agent_send_attempts_total", "Requests to the server.", s.sender.attempts);
   text.counter("tidewatt_agent_send_failures_total", "Requests after which the agent had to wait.",
                s.sender.failures);

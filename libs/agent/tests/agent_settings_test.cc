@@ -60,9 +60,9 @@ TEST(AgentSettings, AServerWithoutASchemeIsAnError) {
 TEST(AgentSettings, AllProblemsAreToldAtOnce) {
   const auto loaded =
       load({"--listen", "7311", "--sources", "nvidia,rapl"}, "server: ftp://x\nbeat: 1s\ninterval: 5s\n");
-  EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--sources: sources: unknown source \"nvidia\""),
+  EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--sources: unknown source \"nvidia\""),
                                            HasSubstr("agent.yaml:1:9: server: \"ftp://x\" is no URL"),
-                                           HasSubstr("--listen: listen: \"7311\" is not host:port"),
+                                           HasSubstr("--listen: \"7311\" is not host:port"),
                                            HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 

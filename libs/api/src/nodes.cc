@@ -26,14 +26,14 @@ Error no_such_node(const Call& call) {
 
 /// The node, if the caller may see it.
 Result<NodeInfo> visible_node(Core& core, const Call& call) {
-  TW_TRY(auto node, core.store.node(NodeKey{call.cluster(), call.ids.at(0)}));
+  TW_TRY(const auto node, core.store.node(NodeKey{call.cluster(), call.ids.at(0)}));
   if (!node) return tl::unexpected(no_such_node(call));
   if (call.is_tenant()) {
     TW_TRY(const auto view, tenant_view(core, call, nullptr));
     if (!view.nodes.contains({node->key.cluster, node->key.node_id}))
       return tl::unexpected(no_such_node(call));
   }
-  return *std::move(node);
+  return *node;
 }
 
 /// The node's totals as far as the caller may see them: a tenant its tasks' part.

@@ -175,7 +175,7 @@ net::Response get_node_power(Core& core, const Call& call) {
   const ledger::NodeKey key{call.cluster(), node_id};
   API_TRY(const auto node, core.store.node(key));
   std::set<std::string> own;
-  bool visible = node.has_value();
+  bool visible = node != nullptr;
   if (call.is_tenant()) {
     API_TRY(const auto view, tenant_view(core, call, nullptr));
     visible = visible && view.nodes.contains({key.cluster, key.node_id});

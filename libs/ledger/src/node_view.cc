@@ -30,22 +30,42 @@ void describe(NodeInfo& info, const ShownBeat& shown) {
   info.cpu_model = beat.cpu_model;
 }
 
+void copy_description(NodeInfo& info, const NodeInfo& from) {
+  info.key = from.key;
+  info.zone = from.zone;
+  info.region = from.region;
+  info.agent_version = from.agent_version;
+  info.boot_id = from.boot_id;
+  info.labels = from.labels;
+  info.last_sample_at = from.last_sample_at;
+  info.clock_offset = from.clock_offset;
+  info.cpu_util = from.cpu_util;
+  info.cpu_cores = from.cpu_cores;
+  info.cpu_model = from.cpu_model;
+}
+
 }  // namespace
 
-NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown) {
-  NodeInfo before = known.value_or(NodeInfo{});
-  NodeInfo after = before;
+std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown) {
+  static const NodeInfo kNothing;
+  const NodeInfo& before = known != nullptr ? *known : kNothing;
   const auto own = [&shown](const AgentShare& share) { return share.agent_id == shown.beat->agent_id; };
   const auto found = std::find_if(before.agents.begin(), before.agents.end(), own);
-  if (found != before.agents.end() && found->last_sample_at >= shown.at) return before;
+  if (found != before.agents.end() && found->last_sample_at >= shown.at) return std::nullopt;
+
+  NodeInfo after;
+  after.first_seen_at = before.first_seen_at;
+  after.last_seen_at = before.last_seen_at;
+  after.checks = before.checks;
   if (!before.last_sample_at || shown.at >= *before.last_sample_at) {
+    after.boot_id = before.boot_id;
+    after.clock_offset = before.clock_offset;
     describe(after, shown);
     after.last_seen_at = std::max(before.last_seen_at, shown.received_at);
+  } else {
+    copy_description(after, before);
   }
 
-  after.devices.clear();
-  after.agents.clear();
-  after.sources.clear();
   auto device = before.devices.begin();
   auto source = before.sources.begin();
   for (const auto& share : before.agents) {

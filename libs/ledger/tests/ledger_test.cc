@@ -55,7 +55,7 @@ TEST_F(LedgerTest, FailedBookingIsAnsweredRetryAndTheNodeIsAliveAllTheSame) {
   faulty.accrue_fails = Error{ErrorCode::io, "disk full", "free some space"};
   EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "retry"));
   EXPECT_EQ(energy("n1"), "no row");
-  EXPECT_TRUE(*store->node({"default", "n1"}));
+  EXPECT_NE(*store->node({"default", "n1"}), nullptr);
   faulty.accrue_fails.reset();
   EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "accepted"));
   EXPECT_EQ(energy("n1"), "18000000000");
@@ -152,7 +152,7 @@ TEST_F(LedgerTest, NodeThatWasOnlyEverRefusedDoesNotExist) {
   auto future = BeatBuilder("ghost", 1, 4000).gpu(0, 200).beat;
   const ReceivedBeat received{&future, {kStart, Milliseconds{0}, "r"}};
   ledger.book({&received, 1});
-  EXPECT_FALSE(*store->node({"default", "ghost"}));
+  EXPECT_EQ(*store->node({"default", "ghost"}), nullptr);
 }
 
 TEST_F(LedgerTest, UnreadableCursorIsRetryForThatNodesBeats) {

@@ -54,9 +54,10 @@ class BeatReader {
     std::string_view s;
     if (value.get(s) != simdjson::SUCCESS) return refuse(field, "must be a string");
     if (s.size() > most) return refuse(field, fmt::format("longer than {} bytes", most));
-    if (std::any_of(s.begin(), s.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
-      return refuse(field, "holds control characters");
+    // Without an early end, so that the compiler compares many bytes at a time.
+    bool control = false;
+    for (const char c : s) control |= static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (control) return refuse(field, "holds control characters");
     out.assign(s);
   }
 
@@ -192,6 +193,8 @@ class BeatReader {
   }
 
   void devices(std::string_view field, dom::element value, std::string_view domain) {
+    if (dom::array items; value.get(items) == simdjson::SUCCESS)
+      beat_.devices.reserve(beat_.devices.size() + std::min(items.size(), kMaxDevices));
     array(field, value, kMaxDevices, [&](dom::element item) {
       if (beat_.devices.size() >= kMaxDevices)
         return refuse(field, fmt::format("more than {} devices in a beat", kMaxDevices));
@@ -383,8 +386,9 @@ class BeatReader {
     const auto rank = [](const DeviceSample& d) {
       return d.domain == kDomainGpu ? 0 : d.domain == kDomainPlatform ? 2 : 1;
     };
-    std::stable_sort(beat_.devices.begin(), beat_.devices.end(),
-                     [&](const DeviceSample& a, const DeviceSample& b) { return rank(a) < rank(b); });
+    const auto before = [&](const DeviceSample& a, const DeviceSample& b) { return rank(a) < rank(b); };
+    if (!std::is_sorted(beat_.devices.begin(), beat_.devices.end(), before))
+      std::stable_sort(beat_.devices.begin(), beat_.devices.end(), before);
   }
 
   Beat beat_;
@@ -428,6 +432,7 @@ struct BeatParser::Impl {
       beats.push_back(BeatReader().read(root));
       return beats;
     }
+    beats.reserve(std::min(items.size(), kMaxBeats));
     for (const auto item : items) {
       if (beats.size() >= kMaxBeats) return too_many();
       beats.push_back(BeatReader().read(item));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,10 +16,10 @@
 
 namespace tidewatt::ledger {
 
-/// revision 0 = the node has no cursor yet.
+/// revision 0 = the node has no cursor yet. The cursor is never null; stores and callers share it unchanged.
 struct VersionedCursor {
   std::uint64_t revision = 0;
-  NodeCursor cursor;
+  std::shared_ptr<const NodeCursor> cursor = std::make_shared<const NodeCursor>();
 };
 
 /// An agent of a node, and how many of the node's devices and sources it reported last.
@@ -51,13 +52,14 @@ struct NodeInfo {
   std::vector<AgentShare> agents;      ///< who reported them: the first agent's devices come first, and so on
   std::vector<SourceReport> sources;   ///< of each agent's last beat, in the same order
 };
+using SharedNode = std::shared_ptr<const NodeInfo>;
 
 /// All that one node's beats change, applied in one transaction iff the cursor is still `expected_revision`.
 struct Accrual {
   NodeKey node;
   std::uint64_t expected_revision = 0;
-  NodeCursor next;
-  std::vector<AccountDelta> deltas;
+  std::shared_ptr<const NodeCursor> next;  ///< never null
+  std::vector<AccountDelta> deltas;        ///< an account may come more than once
   std::vector<CurvePoint> curve;
 };
 
@@ -115,11 +117,12 @@ class Store {
   /// @return one outcome per accrual, in order; an Error means that none of them was applied
   virtual Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) = 0;
   /// Liveness, apart from booking: need not be durable.
-  virtual Status note_seen(std::span<const NodeInfo> nodes) = 0;
+  virtual Status note_seen(std::span<const SharedNode> nodes) = 0;
 
   // -- reading
   [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
-  [[nodiscard]] virtual Result<std::optional<NodeInfo>> node(const NodeKey& node) = 0;
+  /// Null where the node never reported.
+  [[nodiscard]] virtual Result<SharedNode> node(const NodeKey& node) = 0;
   /// Lifetime totals, sorted by key. Sums are 128 bits wide.
   [[nodiscard]] virtual Result<std::vector<Account>> accounts(const AccountFilter& filter) = 0;
   /// Sums over the hours [from, to) per account, with the number of rows matched; accounts without a row in

@@ -29,7 +29,9 @@ std::unique_ptr<FileSystem> make_file_system();
 /// ("/host"). An empty root, or "/", is none.
 std::shared_ptr<FileSystem> with_host_root(std::shared_ptr<FileSystem> files, std::string root);
 
-/// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C.
+/// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C,
+/// and a variable TIDEWATT_TOOL_RUN by which whatever the tool starts is found and killed at the deadline, in
+/// other sessions too; what tools that ended in time left behind is ended once a minute.
 std::unique_ptr<ProcessRunner> make_process_runner();
 
 /// Starts argv[0], an absolute path, without a shell and in a process group of its own. Its input and output

@@ -73,7 +73,7 @@ def measure_agent(folder, seconds, node):
     server = Server(os.path.join(folder, "server"))
     server.start()
     agent = Agent(os.path.join(folder, "agent"), f"http://127.0.0.1:{server.port}", server.agent_token, sources="nvml,rapl,hwmon",
-                  beat="20s", interval="1s", flags=["--sysfs", node.root, "--attribution-cgroup-root", tree],
+                  beat="20s", interval="1s", flags=["--host-root", node.host_root, "--attribution-cgroup-root", tree],
                   environment={"LD_LIBRARY_PATH": libraries, "FAKE_NVML_CARDS": str(CARDS)})
     agent.start()
     try:
@@ -117,7 +117,9 @@ def run(seconds):
     """CPU seconds per sample round and per scrape, and resident memory; node_exporter only where it is installed."""
     found = {}
     with tempfile.TemporaryDirectory(prefix="agent-bench-", dir=os.path.join(ROOT, "build")) as folder:
-        with FakeNode(os.path.join(folder, "sys"), MACHINE) as node:
+        with FakeNode(os.path.join(folder, "host"), MACHINE) as node:
+            # Its /sys is made up; whose the card's processes are is asked of this machine.
+            os.symlink("/proc", os.path.join(node.host_root, "proc"))
             found["agent"] = measure_agent(folder, seconds, node)
             if peers.which("prometheus-node-exporter"):
                 found["node_exporter"] = measure_node_exporter(folder, seconds, node)

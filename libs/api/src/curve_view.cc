@@ -111,6 +111,7 @@ struct DeviceState {
   Buckets buckets;
   std::optional<Milliwatts> limit;
   std::set<std::string_view> qualities;
+  Quality last_quality = Quality::measured;
   UnknownStretch unknown;
   bool any = false;
 };
@@ -149,7 +150,9 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
   const Milliseconds threshold = std::max(request.max_gap, result.bucket * 5 / 2);
 
   std::map<DeviceKey, DeviceState> devices;
-  std::map<std::string, Buckets> sums;
+  // A range holds a quarter of a million samples: beat after beat lists the same devices in the same order.
+  std::vector<std::pair<const DeviceKey, DeviceState>*> in_order;
+  std::map<std::string, Buckets, std::less<>> sums;
   std::map<std::string, std::size_t> last_gap;
   const Buckets empty{request.range.begin, result.bucket};
   std::optional<UtcTime> previous;
@@ -161,22 +164,29 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
       double mean = 0, min = 0, max = 0;
       int known = 0, total = 0;
     };
-    std::map<std::string_view, Sum> now;
-    for (const auto& sample : point.devices) {
+    std::vector<std::pair<std::string_view, Sum>> now;  // a handful of domains
+    in_order.resize(std::max(in_order.size(), point.devices.size()));
+    for (std::size_t i = 0; i < point.devices.size(); ++i) {
+      const auto& sample = point.devices[i];
       if (request.held_by != nullptr && !held_by(sample, *request.held_by)) continue;
-      const DeviceKey key{sample.domain, sample.index};
-      DeviceState& device = devices.try_emplace(key, DeviceState{empty}).first->second;
+      auto*& place = in_order[i];
+      if (place == nullptr || place->first.index != sample.index || place->first.domain != sample.domain)
+        place = &*devices.try_emplace(DeviceKey{sample.domain, sample.index}, DeviceState{empty}).first;
+      DeviceState& device = place->second;
       if (sample.power_limit) device.limit = sample.power_limit;
-      Sum& sum = now[sample.domain];
+      auto found =
+          std::find_if(now.begin(), now.end(), [&](const auto& d) { return d.first == sample.domain; });
+      if (found == now.end()) found = now.insert(now.end(), {sample.domain, Sum{}});
+      Sum& sum = found->second;
       ++sum.total;
-      const std::string name = series_key(node_id, sample.domain, sample.index);
+      const auto name = [&] { return series_key(node_id, sample.domain, sample.index); };
       if (!sample.power) {
         if (!device.unknown.since) device.unknown.since = device.unknown.last_known.value_or(point.at);
         device.unknown.lasting += since_last;
         continue;
       }
       if (device.unknown.since)
-        close_unknown(name, device.unknown, point.at, result.bucket, result.gaps, last_gap);
+        close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
       if (request.held_by == nullptr && device.unknown.last_known &&
           point.at - *device.unknown.last_known > threshold) {
         // The node spoke in between, but not of this device.
@@ -191,12 +201,14 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
             device.unknown.lasting += length(last, other->at);
             last = other->at;
           }
-          close_unknown(name, device.unknown, point.at, result.bucket, result.gaps, last_gap);
+          close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
         }
       }
       device.unknown.last_known = point.at;
       device.any = true;
-      device.qualities.insert(to_string(sample.quality));
+      if (device.qualities.empty() || device.last_quality != sample.quality)
+        device.qualities.insert(to_string(sample.quality));
+      device.last_quality = sample.quality;
       const double mean = as_watts(*sample.power);
       const double min = sample.power_min ? std::min(mean, as_watts(*sample.power_min)) : mean;
       const double max = sample.power_max ? std::max(mean, as_watts(*sample.power_max)) : mean;
@@ -208,10 +220,12 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
     }
     if (!request.with_sum) continue;
     // The whole-machine meter is one already.
-    for (const auto& [domain, sum] : now)
-      if (sum.known > 0 && domain != kDomainPlatform)
-        sums.try_emplace(std::string{domain}, empty)
-            .first->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
+    for (const auto& [domain, sum] : now) {
+      if (sum.known == 0 || domain == kDomainPlatform) continue;
+      auto place = sums.find(domain);
+      if (place == sums.end()) place = sums.emplace(std::string{domain}, empty).first;
+      place->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
+    }
   }
   const UtcTime end = points.empty() ? request.range.begin : points.back().at;
   for (auto& [key, device] : devices) {

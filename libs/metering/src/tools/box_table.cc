@@ -66,7 +66,7 @@ std::vector<std::string_view> labels_of(std::string_view cell) {
   return labels;
 }
 
-bool is_label(std::string_view word, std::string_view label) { return lower(word) == lower(label); }
+bool is_label(std::string_view word, std::string_view label) { return same_ignoring_case(word, label); }
 
 std::optional<PowerPlace> power_place(std::string_view word) {
   PowerPlace place;

@@ -42,7 +42,7 @@ struct Header {
 
 bool is_any(std::string_view word, const std::vector<std::string_view>& list) {
   return std::any_of(list.begin(), list.end(),
-                     [&](std::string_view one) { return lower(one) == lower(word); });
+                     [&](std::string_view one) { return same_ignoring_case(one, word); });
 }
 
 // "NPU Real-time Power(W) : 12" is no row of names; "[Model : Revision]" is one name.
@@ -69,7 +69,7 @@ std::optional<Header> header_in(const ColumnTable& table, std::string_view line)
       has_index = true;
       continue;
     }
-    if (!table.part_label.empty() && lower(text) == lower(table.part_label)) header.part = i;
+    if (!table.part_label.empty() && same_ignoring_case(text, table.part_label)) header.part = i;
     // A column's name is one word here; "Power" inside a sentence isn't followed by columns of rows.
     const auto label = judge_label(text);
     if (label.limit_rank > 0 && !header.limit) header.limit = i;

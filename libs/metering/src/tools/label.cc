@@ -51,15 +51,23 @@ bool is_digit(char c) { return (c >= '0' && c <= '9'); }
 
 // "pwrpeak" and "peakpower" are two words written as one: what is glued to the power is a word as well.
 std::vector<std::string> with_parts(std::vector<std::string> words) {
-  const auto count = words.size();
-  for (std::size_t i = 0; i < count; ++i)
+  std::vector<std::string> parts;
+  for (const auto& word : words)
     for (const std::string_view power : {"power", "pwr", "watts", "watt"}) {
-      const auto word = words[i];
       if (word.size() <= power.size()) continue;
-      if (word.starts_with(power)) words.push_back(word.substr(power.size()));
-      if (word.ends_with(power)) words.push_back(word.substr(0, word.size() - power.size()));
+      if (word.starts_with(power)) parts.push_back(word.substr(power.size()));
+      if (word.ends_with(power)) parts.push_back(word.substr(0, word.size() - power.size()));
     }
+  words.insert(words.end(), parts.begin(), parts.end());
   return words;
+}
+
+// Most words of a text say nothing of power: seen without cutting them into words.
+bool may_speak_of_power(std::string_view name) {
+  for (std::size_t i = 0; i + 3 <= name.size(); ++i)
+    for (const std::string_view part : {"pow", "pwr", "wat"})
+      if (same_ignoring_case(name.substr(i, 3), part)) return true;
+  return false;
 }
 
 // "Power (mW)", "power.draw [W]", "Power(W)": the unit in the last brackets.
@@ -110,6 +118,7 @@ std::vector<std::string> label_words(std::string_view name) {
 Label judge_label(std::string_view name, bool in_power_section) {
   Label label;
   label.unit = unit_in(name);
+  if (!in_power_section && label.unit.empty() && !may_speak_of_power(name)) return label;
   const auto words = with_parts(label_words(name));
   bool foreign = false;
   bool instant = false;

@@ -65,12 +65,12 @@ bool has_word(const std::vector<std::string_view>& section, std::initializer_lis
 
 std::string_view Block::value(std::string_view key) const {
   for (const auto& field : fields)
-    if (lower(field.key) == lower(key)) return field.value;
+    if (same_ignoring_case(field.key, key)) return field.value;
   return {};
 }
 
 std::optional<DeviceHeading> device_heading(std::string_view line, std::string_view word) {
-  if (lower(line.substr(0, word.size())) != lower(word)) return std::nullopt;
+  if (!same_ignoring_case(line.substr(0, word.size()), word)) return std::nullopt;
   auto rest = line.substr(word.size());
   if (rest.empty()) return std::nullopt;
   const char next = rest.front();

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kQuoted = 60;
 
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 // Printable and short: what a log line or a JSON reason can carry.
 std::string quoted(std::string_view text) {
   std::string out;
@@ -71,9 +73,13 @@ bool contains(std::string_view text, std::string_view part) {
 
 std::string lower(std::string_view text) {
   std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), small);
   return out;
+}
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return small(x) == small(y); });
 }
 
 PrintedPower parse_watts(std::string_view text, std::string_view default_unit) {

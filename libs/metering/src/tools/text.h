@@ -20,6 +20,8 @@ std::vector<std::string_view> words_of(std::string_view line);
 bool contains(std::string_view text, std::string_view part);
 /// ASCII only.
 std::string lower(std::string_view text);
+/// Equal but for the case of ASCII letters; without the copies that lower() makes.
+bool same_ignoring_case(std::string_view a, std::string_view b);
 
 /// A printed quantity of watts.
 struct PrintedPower {

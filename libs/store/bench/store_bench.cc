@@ -51,17 +51,17 @@ Accrual make_accrual(int node, int round) {
     add({"default", Scope::device, part, "", "gpu"}, power * 20'000);
     add({"default", Scope::task_device, job, part, "gpu"}, power * 20'000);
     next.devices.push_back({"gpu",
-                              d,
-                              "GPU-5c21a1b0-0f4e-4e0c-9d1e-0c4b5a6f7d8" + std::to_string(d),
-                              "agent-" + id,
-                              at,
-                              at,
-                              Microjoules{power * 20'000 * (round + 1)},
-                              "7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11",
-                              "1",
-                              false,
-                              Milliwatts{700'000},
-                              {job}});
+                            d,
+                            "GPU-5c21a1b0-0f4e-4e0c-9d1e-0c4b5a6f7d8" + std::to_string(d),
+                            "agent-" + id,
+                            at,
+                            at,
+                            Microjoules{power * 20'000 * (round + 1)},
+                            "7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11",
+                            "1",
+                            false,
+                            Milliwatts{700'000},
+                            {job}});
     point.devices.push_back({"gpu",
                              d,
                              Milliwatts{power},
@@ -76,11 +76,11 @@ Accrual make_accrual(int node, int round) {
   add({"default", Scope::task, job, "", "gpu"}, 1);
   next.domains.push_back({"gpu", at, {{job, at}}});
   next.boots.push_back({"7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11", at, Milliseconds{round * 20'000LL}, at,
-                          Milliseconds{5}, "run-1"});
+                        Milliseconds{5}, "run-1"});
   next.seen.push_back({"7f3a9d52-52b0-4e86-8b5f-2f2cdd0f8f11",
-                         "agent-" + id,
-                         at,
-                         {{1, static_cast<std::uint64_t>(round) + 1}}});
+                       "agent-" + id,
+                       at,
+                       {{1, static_cast<std::uint64_t>(round) + 1}}});
   a.curve.push_back(std::move(point));
   a.next = std::make_shared<const NodeCursor>(std::move(next));
   return a;

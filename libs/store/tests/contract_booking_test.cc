@@ -92,7 +92,8 @@ TEST_P(StoreContract, CursorsOfAnyShapeComeBackAsTheyWere) {
   std::uint64_t revision = 0;
   for (int round = 0; round < 2; ++round) {
     for (const auto& shape : shapes) {
-      ASSERT_EQ(put(store_, {kNode, revision++, std::make_shared<const NodeCursor>(shape), {}, {}}), AccrueOutcome::applied);
+      ASSERT_EQ(put(store_, {kNode, revision++, std::make_shared<const NodeCursor>(shape), {}, {}}),
+                AccrueOutcome::applied);
       EXPECT_EQ(*store_.cursor(kNode)->cursor, shape);
     }
   }

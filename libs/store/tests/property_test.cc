@@ -1,5 +1,5 @@
-// Any sequence of operations gives the same answers in memory and in SQLite, whenever that folds its journal
-// or reopens.
+// Any sequence of operations gives the same answers in memory, in SQLite and in PostgreSQL, whenever those
+// fold their journal or are opened anew.
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>
@@ -141,12 +141,10 @@ void expect_same_answers(Store& model, Store& store) {
   }
 }
 
-RC_GTEST_PROP(StoreProperty, SqliteAnswersAsMemoryDoes, ()) {
-  const TempFolder folder;
+/// Random steps on the model and on what `open` gives; opened anew now and then.
+void expect_same_life(const std::function<std::unique_ptr<Store>()>& open) {
   const auto model = make_memory_store();
-  const SqliteOptions options{.path = folder.file(),
-                              .checkpoint_bytes = *rc::gen::element<std::size_t>(1, 500, 1'000'000)};
-  auto store = open_or_abort(options);
+  auto store = open();
   for (int steps = *inRange(1, 12); steps > 0; --steps) {
     switch (*inRange(0, 6)) {
       case 0:
@@ -154,7 +152,7 @@ RC_GTEST_PROP(StoreProperty, SqliteAnswersAsMemoryDoes, ()) {
         break;
       case 1: {
         store.reset();
-        store = open_or_abort(options);
+        store = open();
         break;
       }
       case 2: {
@@ -170,6 +168,35 @@ RC_GTEST_PROP(StoreProperty, SqliteAnswersAsMemoryDoes, ()) {
     }
   }
   expect_same_answers(*model, *store);
+}
+
+RC_GTEST_PROP(StoreProperty, SqliteAnswersAsMemoryDoes, ()) {
+  const TempFolder folder;
+  const SqliteOptions options{.path = folder.file(),
+                              .checkpoint_bytes = *rc::gen::element<std::size_t>(1, 500, 1'000'000)};
+  expect_same_life([&] { return open_or_abort(options); });
+}
+
+TEST(StoreProperty, PostgresAnswersAsMemoryDoes) {
+  auto* cluster = PostgresCluster::get();
+  if (cluster == nullptr) GTEST_SKIP() << PostgresCluster::why_not();
+  // Opening makes a schema: fewer lives than for SQLite.
+  auto params = rc::detail::configuration().testParams;
+  params.maxSuccess = 12;
+  params.maxSize = 60;
+  params.disableShrinking = true;
+  const auto result = rc::detail::checkTestable(
+      [cluster] {
+        PostgresOptions options;
+        options.url = cluster->url();
+        options.schema = cluster->fresh_schema();
+        options.fold_bytes = *rc::gen::element<std::size_t>(1, 500, 1'000'000);
+        expect_same_life([&] { return open_postgres_or_abort(options); });
+      },
+      rc::detail::TestMetadata{}, params);
+  std::ostringstream text;
+  rc::detail::printResultMessage(result, text);
+  EXPECT_TRUE(result.template is<rc::detail::SuccessResult>()) << text.str();
 }
 
 }  // namespace

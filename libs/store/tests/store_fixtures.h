@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "postgres_cluster.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/memory.h"
 #include "tidewatt/store/sqlite.h"
@@ -111,6 +112,22 @@ inline CurvePoint point(UtcTime at, std::optional<Milliwatts> power) {
   return p;
 }
 
+/// nullptr where PostgreSQL isn't installed.
+inline std::unique_ptr<Store> open_postgres_or_abort(PostgresOptions options = {}) {
+  auto* cluster = PostgresCluster::get();
+  if (cluster == nullptr) return nullptr;
+  if (options.url.empty()) options.url = cluster->url();
+  if (options.schema == PostgresOptions{}.schema) options.schema = cluster->fresh_schema();
+  // Tests share their machine: a busy one isn't a broken one.
+  if (options.timeout == PostgresOptions{}.timeout) options.timeout = Milliseconds{30'000};
+  auto store = open_postgres_store(options);
+  if (!store) {
+    ADD_FAILURE() << store.error().to_string();
+    std::abort();
+  }
+  return std::move(*store);
+}
+
 /// Applies one accrual and says what came of it.
 inline AccrueOutcome put(Store& store, const Accrual& a) {
   const auto outcomes = store.accrue({&a, 1});
@@ -132,7 +149,7 @@ inline WideMicrojoules energy_of(Store& store, const AccountKey& key) {
 /// A store under test, and how to close and open it again where that means something.
 struct Kind {
   std::string name;
-  std::function<std::unique_ptr<Store>(const TempFolder&)> open;
+  std::function<std::unique_ptr<Store>(const TempFolder&)> open;  ///< nullptr = it can't be had here
 };
 inline void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
@@ -145,14 +162,21 @@ inline std::vector<Kind> all_kinds() {
        [](const TempFolder& folder) {
          return open_or_abort({.path = folder.file(), .checkpoint_bytes = 1});
        }},
+      {"postgres", [](const TempFolder&) { return open_postgres_or_abort(); }},
+      // Folded as soon as it is there: answers come from the journal, the tables and both.
+      {"postgres_eager", [](const TempFolder&) { return open_postgres_or_abort({.fold_bytes = 1}); }},
   };
 }
 
 class StoreContract : public ::testing::TestWithParam<Kind> {
  protected:
+  void SetUp() override {
+    if (!owned_) GTEST_SKIP() << PostgresCluster::why_not();
+  }
   TempFolder folder_;
   std::unique_ptr<Store> owned_ = GetParam().open(folder_);
-  Store& store_ = *owned_;
+  std::unique_ptr<Store> stand_in_ = owned_ ? nullptr : make_memory_store();
+  Store& store_ = owned_ ? *owned_ : *stand_in_;
 };
 
 inline std::string kind_name(const ::testing::TestParamInfo<Kind>& info) { return info.param.name; }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "../curve_codec.h"
+#include "../journal/cursor_patch.h"
 #include "../semantics.h"
-#include "cursor_patch.h"
 
 namespace tidewatt::store {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "changes.h"
+#include "../journal/changes.h"
 #include "db.h"
 #include "indexes.h"
 #include "state.h"

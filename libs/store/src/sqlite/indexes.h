@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "changes.h"
+#include "../journal/changes.h"
 #include "db.h"
 #include "tidewatt/base/result.h"
 

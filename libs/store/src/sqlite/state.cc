@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "../semantics.h"
-#include "cursor_patch.h"
+#include "../journal/cursor_patch.h"
 
 namespace tidewatt::store {
 
@@ -37,19 +36,11 @@ Result<ledger::VersionedCursor> State::cursor_of(NodeState& node) {
   return ledger::VersionedCursor{node.revision, node.cursor};
 }
 
-ledger::WideMeasures UnfoldedAccount::total() const {
-  ledger::WideMeasures sum;
-  for (const auto& [hour, measures] : hours) sum += measures;
-  return sum;
-}
-
 Status State::apply(Changes&& changes, std::size_t journal_bytes) {
   for (const auto& fresh : changes.nodes) {
     auto& state = add(fresh.pk, fresh.key);
     state.recorded = true;
   }
-  for (const auto& account : changes.accounts) unfolded.new_accounts.emplace(account.pk, account.key);
-  for (const auto& name : changes.names) unfolded.new_names.emplace(name.id, name.name);
   for (const auto& change : changes.cursors) {
     const auto found = by_pk_.find(change.node);
     if (found == by_pk_.end())
@@ -72,23 +63,7 @@ Status State::apply(Changes&& changes, std::size_t journal_bytes) {
     }
     state.next = nullptr;
   }
-  touched_.clear();
-  for (const auto& touched : changes.touched) {
-    auto& account = unfolded.accounts[touched.account];
-    account.key = touched.key;
-    widen(account.first_sample_at, account.last_sample_at, touched.first_sample_at, touched.last_sample_at);
-    touched_.push_back(&account);
-  }
-  for (const auto& row : changes.rows) {
-    auto& hours = touched_[row.touched]->hours;
-    const bool added = std::any_of(hours.begin(), hours.end(), [&](auto& hour) {
-      return hour.first == row.hour && add_unless_overflow(hour.second, row.measures);
-    });
-    if (!added) hours.emplace_back(row.hour, row.measures);
-  }
-  for (auto& point : changes.points)
-    unfolded.points[point.node].emplace_back(point.at, std::move(point.bytes));
-  unfolded.journal_bytes += journal_bytes;
+  unfolded.add(std::move(changes), journal_bytes);
   return {};
 }
 

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "changes.h"
+#include "../journal/changes.h"
+#include "../journal/unfolded.h"
 #include "indexes.h"
 #include "tidewatt/base/result.h"
 #include "tidewatt/ledger/store.h"
@@ -45,28 +46,6 @@ struct NodeState {
   std::string next_encoded;
 };
 
-/// A new account or more of an old one.
-struct UnfoldedAccount {
-  const ledger::AccountKey* key = nullptr;  ///< the account index's; absent while the journal is replayed
-  std::optional<UtcTime> first_sample_at;
-  std::optional<UtcTime> last_sample_at;
-  /// In any order. An hour comes twice only where its amount doesn't fit one row: 64 bits keep this half as
-  /// large.
-  std::vector<std::pair<UtcHour, ledger::Measures>> hours;
-  [[nodiscard]] ledger::WideMeasures total() const;
-};
-
-using CurveBytes = std::vector<std::pair<UtcTime, std::string>>;  ///< in order of arrival
-
-struct Unfolded {
-  std::unordered_map<std::int64_t, UnfoldedAccount> accounts;
-  std::unordered_map<std::int64_t, ledger::AccountKey> new_accounts;
-  std::unordered_map<std::int64_t, std::string> new_names;
-  std::unordered_map<std::int64_t, CurveBytes> points;  ///< by node
-  std::size_t journal_bytes = 0;
-  [[nodiscard]] bool empty() const { return journal_bytes == 0; }
-};
-
 class State {
  public:
   std::mutex mutex;
@@ -94,7 +73,6 @@ class State {
   std::unordered_map<ledger::NodeKey, std::unique_ptr<NodeState>, NodeHash> nodes_;
   std::unordered_map<std::int64_t, NodeState*> by_pk_;
   std::int64_t last_pk_ = 0;
-  std::vector<UnfoldedAccount*> touched_;  ///< apply()'s scratch
 };
 
 }  // namespace tidewatt::store

@@ -1,0 +1,278 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "infos.h"
+#include "keeper.h"
+#include "pool.h"
+#include "reader.h"
+#include "schema.h"
+#include "tidewatt/base/log.h"
+#include "tidewatt/store/postgres.h"
+#include "writer.h"
+
+namespace tidewatt::store {
+namespace pg {
+namespace {
+
+using namespace ledger;
+
+std::int64_t number_of(UtcTime at) { return at.time_since_epoch().count(); }
+std::optional<std::int64_t> number_of(std::optional<UtcTime> at) {
+  return at ? std::optional<std::int64_t>(number_of(*at)) : std::nullopt;
+}
+
+/// Not a secret: tells one audit entry from another.
+std::string entry_id() {
+  static thread_local std::mt19937_64 random{(std::uint64_t{std::random_device{}()} << 32U) |
+                                             std::random_device{}()};
+  return fmt::format("{:016x}{:016x}", random(), random());
+}
+
+class PostgresStore final : public Store {
+ public:
+  explicit PostgresStore(Target target)
+      : target_(std::move(target)),
+        pool_(target_, std::max<std::size_t>(1, target_.options().read_connections)),
+        infos_(pool_, nodes_),
+        image_(nodes_, accounts_),
+        reader_(pool_, image_, nodes_, names_),
+        keeper_(target_, infos_, [this](std::size_t bytes) { writers_.set_journal_bytes(bytes); }),
+        writers_(target_, nodes_, accounts_, names_,
+                 [this](std::size_t bytes) { keeper_.committed(bytes); }) {}
+  ~PostgresStore() override {
+    keeper_.stop();  // it tells the writers, which go first
+    (void)infos_.flush();
+  }
+  PostgresStore(const PostgresStore&) = delete;
+  PostgresStore& operator=(const PostgresStore&) = delete;
+
+  Status begin() {
+    {
+      TW_TRY(auto db, Connection::open(target_));
+      TW_TRY_STATUS(migrate(db));
+      TW_TRY_STATUS(load_numbers(db, nodes_));
+      TW_TRY(const auto fsync, db.query("SELECT current_setting('fsync')"));
+      if (fsync.text(0, 0) != "on")
+        log::warning("PostgreSQL runs with fsync off: a power cut may lose what was acknowledged",
+                     {{"database", target_.name()}});
+    }
+    keeper_.start();
+    writers_.start();
+    return {};
+  }
+
+  Result<VersionedCursor> cursor(const NodeKey& node) override { return reader_.cursor(node); }
+  Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) override {
+    return writers_.accrue(accruals);
+  }
+  Status note_seen(std::span<const SharedNode> nodes) override {
+    infos_.note_seen(nodes);
+    return {};
+  }
+
+  Result<std::vector<NodeInfo>> nodes() override { return infos_.all(); }
+  Result<SharedNode> node(const NodeKey& key) override { return infos_.one(key); }
+  Result<std::vector<Account>> accounts(const AccountFilter& filter) override {
+    return reader_.accounts(filter);
+  }
+  Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from, UtcHour to) override {
+    return reader_.sums(filter, from, to);
+  }
+  Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from, UtcHour to) override {
+    return reader_.hourly(filter, from, to);
+  }
+  Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) override {
+    return reader_.curve(node, range, limit);
+  }
+
+  Status put_task(const TaskInfo& task) override {
+    Params params;
+    params.text(task.cluster).text(task.task_id).text(task.group_id).text(task.team).text(task.kind);
+    params.add(number_of(task.started_at)).add(number_of(task.finished_at));
+    return write(
+        "INSERT INTO tasks VALUES($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cluster, task_id) DO UPDATE SET "
+        "group_id = excluded.group_id, team = excluded.team, kind = excluded.kind, "
+        "started_ms = excluded.started_ms, finished_ms = excluded.finished_ms",
+        params);
+  }
+
+  Result<std::vector<TaskInfo>> tasks() override {
+    return rows<TaskInfo>(
+        "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms FROM tasks ORDER BY cluster, "
+        "task_id",
+        {}, [](const Rows& r, int i) {
+          return TaskInfo{std::string(r.text(i, 0)),
+                          std::string(r.text(i, 1)),
+                          std::string(r.text(i, 2)),
+                          std::string(r.text(i, 3)),
+                          std::string(r.text(i, 4)),
+                          r.time(i, 5),
+                          r.time(i, 6)};
+        });
+  }
+
+  Status put_token(const TokenRecord& token) override {
+    Params params;
+    params.text(token.id).text(token.name).text(token.role).text(token.team).text(token.sha256_hex);
+    params.add(number_of(token.created_at)).add(number_of(token.expires_at)).add(number_of(token.revoked_at));
+    return write(
+        "INSERT INTO tokens VALUES($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET "
+        "name = excluded.name, role = excluded.role, team = excluded.team, sha256_hex = excluded.sha256_hex, "
+        "created_ms = excluded.created_ms, expires_ms = excluded.expires_ms, revoked_ms = "
+        "excluded.revoked_ms",
+        params);
+  }
+
+  Result<std::vector<TokenRecord>> tokens() override {
+    return rows<TokenRecord>(
+        "SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms FROM tokens ORDER BY id",
+        {}, [](const Rows& r, int i) {
+          return TokenRecord{std::string(r.text(i, 0)),
+                             std::string(r.text(i, 1)),
+                             std::string(r.text(i, 2)),
+                             std::string(r.text(i, 3)),
+                             std::string(r.text(i, 4)),
+                             UtcTime{Milliseconds{r.integer(i, 5)}},
+                             r.time(i, 6),
+                             r.time(i, 7)};
+        });
+  }
+
+  Status append_audit(const AuditEntry& entry) override {
+    // A number of its own: written again after a lost answer, it is still one entry.
+    Params params;
+    params.text(entry_id()).add(number_of(entry.at)).text(entry.actor).text(entry.action).text(entry.subject);
+    return write(
+        "INSERT INTO audit(entry, at_ms, actor, action, subject) VALUES($1, $2, $3, $4, $5) ON CONFLICT "
+        "(entry) DO NOTHING",
+        params);
+  }
+
+  Result<std::vector<AuditEntry>> audit(std::size_t limit) override {
+    const auto most =
+        static_cast<std::int64_t>(std::min<std::size_t>(limit, std::numeric_limits<std::int32_t>::max()));
+    return rows<AuditEntry>("SELECT at_ms, actor, action, subject FROM audit ORDER BY seq DESC LIMIT $1",
+                            Params().add(most), [](const Rows& r, int i) {
+                              return AuditEntry{UtcTime{Milliseconds{r.integer(i, 0)}},
+                                                std::string(r.text(i, 1)), std::string(r.text(i, 2)),
+                                                std::string(r.text(i, 3))};
+                            });
+  }
+
+  Status drop_curves(UtcTime before) override {
+    const auto first_kept = std::chrono::floor<std::chrono::days>(before);
+    TW_TRY(const bool waiting, reader_.journal_has_points_before(UtcTime{first_kept}));
+    return pool_.run([&, day = static_cast<std::int64_t>(first_kept.time_since_epoch().count())](
+                         Connection& db) -> Status {
+      // What waits in the journal for a day that goes must go with it.
+      if (waiting) {
+        TW_TRY([[maybe_unused]] const bool folded, fold_journal(db, FoldMode::wait));
+      }
+      return drop_days(db, day);
+    });
+  }
+
+  Status ping() override {
+    return pool_.run([](Connection& db) -> Status {
+      TW_TRY([[maybe_unused]] const auto one, db.integer("SELECT generation FROM tidewatt_ledger"));
+      return {};
+    });
+  }
+
+ private:
+  Status write(const std::string& sql, const Params& params) {
+    return pool_.run([&](Connection& db) -> Status {
+      TW_TRY([[maybe_unused]] const auto done, db.query(sql, params));
+      return {};
+    });
+  }
+
+  template <class T, class Read>
+  Result<std::vector<T>> rows(const std::string& sql, const Params& params, const Read& read) {
+    std::vector<T> result;
+    TW_TRY_STATUS(pool_.run([&](Connection& db) -> Status {
+      result.clear();
+      TW_TRY(const auto found, db.query(sql, params));
+      for (int i = 0; i < found.size(); ++i) result.push_back(read(found, i));
+      return {};
+    }));
+    return result;
+  }
+
+  static Status drop_days(Connection& db, std::int64_t before) {
+    TW_TRY(const auto days,
+           db.query("SELECT day FROM curve_days WHERE day < $1 ORDER BY day", Params().add(before)));
+    if (days.size() == 0) return {};
+    TW_TRY(const auto lock, lock_number(db, "fold"));
+    for (int i = 0; i < days.size(); ++i) {
+      // One by one, under the lock of those who make days: another server may do the same.
+      TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
+      TW_TRY([[maybe_unused]] const auto locked,
+             db.query("SELECT pg_advisory_xact_lock($1)::text", Params().add(lock)));
+      TW_TRY(const auto mine,
+             db.query("DELETE FROM curve_days WHERE day = $1", Params().add(days.integer(i, 0))));
+      if (mine.touched() > 0)
+        TW_TRY_STATUS(db.exec("DROP TABLE IF EXISTS " + curve_table(days.integer(i, 0))));
+      TW_TRY_STATUS(transaction.commit());
+    }
+    return {};
+  }
+
+  Target target_;
+  Pool pool_;
+  Nodes nodes_;
+  Accounts accounts_;
+  Names names_;
+  Infos infos_;
+  Image image_;
+  Reader reader_;
+  Keeper keeper_;
+  Writers writers_;  // last: they stop first
+};
+
+}  // namespace
+}  // namespace pg
+
+bool is_postgres_url(const std::string& text) {
+  return text.starts_with("postgres://") || text.starts_with("postgresql://");
+}
+
+std::string without_password(const std::string& url) {
+  std::string shown = url;
+  const auto scheme = shown.find("://");
+  if (scheme == std::string::npos) return is_postgres_url(url) ? url : "***";
+  const auto begin = scheme + 3;
+  const auto end = shown.find_first_of("/?", begin);
+  // The last @ of the authority: a password may hold one.
+  const auto authority_end = std::min(end, shown.size());
+  const auto at = shown.rfind('@', authority_end == 0 ? 0 : authority_end - 1);
+  if (at != std::string::npos && at >= begin) {
+    const auto colon = shown.find(':', begin);
+    if (colon != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "***");
+  }
+  for (const std::string key : {"password=", "sslpassword="})
+    for (auto place = shown.find(key); place != std::string::npos;
+         place = shown.find(key, place + key.size())) {
+      const auto stop = std::min(shown.find('&', place), shown.size());
+      shown.replace(place + key.size(), stop - place - key.size(), "***");
+    }
+  return shown;
+}
+
+Result<std::unique_ptr<ledger::Store>> open_postgres_store(const PostgresOptions& options) {
+  if (!pg::is_schema_name(options.schema))
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is no name for a schema", options.schema),
+                "use lower-case letters, digits and underscores");
+  TW_TRY(auto target, pg::Target::parse(options));
+  auto store = std::make_unique<pg::PostgresStore>(std::move(target));
+  TW_TRY_STATUS(store->begin());
+  return std::unique_ptr<ledger::Store>(std::move(store));
+}
+
+}  // namespace tidewatt::store

@@ -1,0 +1,143 @@
+#include "schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tidewatt::store::pg {
+namespace {
+
+// Energies are numeric: neither a row nor a sum of rows can overflow.
+#define TW_PG_MEASURES                                                                                    \
+  "energy_uj numeric NOT NULL, counter_uj numeric NOT NULL, shared_uj numeric NOT NULL, "                 \
+  "unattributed_uj numeric NOT NULL, simulated_uj numeric NOT NULL, spread_uj numeric NOT NULL, "         \
+  "covered_ms bigint NOT NULL, gap_ms bigint NOT NULL, partial_ms bigint NOT NULL, shared_ms bigint NOT " \
+  "NULL, samples bigint NOT NULL"
+
+// heads and writers are what every commit updates: narrow rows with room beside them for the next version.
+// The journal's bytes are dense already, so PostgreSQL needn't try to compress them.
+constexpr std::string_view kPgVersion1 = R"sql(
+CREATE TABLE tidewatt_ledger(one boolean PRIMARY KEY DEFAULT true CHECK (one), schema_version bigint NOT NULL, generation bigint NOT NULL DEFAULT 0);
+INSERT INTO tidewatt_ledger(schema_version) VALUES (0);
+CREATE TABLE nodes(
+  pk bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, cluster text COLLATE "C" NOT NULL, node_id text COLLATE "C" NOT NULL,
+  UNIQUE(cluster, node_id));
+CREATE TABLE heads(node bigint PRIMARY KEY, revision bigint NOT NULL)
+  WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.5, autovacuum_vacuum_threshold = 5000);
+CREATE TABLE cursors(node bigint PRIMARY KEY, revision bigint NOT NULL, bytes bytea NOT NULL);
+CREATE TABLE node_infos(
+  node bigint PRIMARY KEY, first_seen_ms bigint, last_seen_ms bigint NOT NULL,
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(), info bytea NOT NULL) WITH (fillfactor = 60);
+CREATE TABLE names(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE);
+CREATE TABLE account_keys(
+  pk bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, cluster text COLLATE "C" NOT NULL, scope bigint NOT NULL,
+  id text COLLATE "C" NOT NULL, part text COLLATE "C" NOT NULL, domain text COLLATE "C" NOT NULL,
+  UNIQUE(scope, id, part, domain, cluster));
+CREATE TABLE account_totals(account bigint PRIMARY KEY, )sql" TW_PG_MEASURES R"sql(,
+  first_sample_ms bigint, last_sample_ms bigint) WITH (fillfactor = 70);
+CREATE TABLE energy_hourly(account bigint NOT NULL, hour bigint NOT NULL, )sql" TW_PG_MEASURES R"sql(,
+  PRIMARY KEY(account, hour)) WITH (fillfactor = 80);
+CREATE VIEW energy_accounts AS
+  SELECT k.cluster, (ARRAY['device', 'node', 'task', 'task_device'])[k.scope + 1] AS scope, k.id AS scope_id, k.part, k.domain, t.*
+  FROM account_keys k JOIN account_totals t ON t.account = k.pk;
+CREATE TABLE curves(node bigint NOT NULL, at_ms bigint NOT NULL, point bytea NOT NULL, PRIMARY KEY(node, at_ms)) PARTITION BY RANGE (at_ms);
+CREATE TABLE curve_days(day bigint PRIMARY KEY);
+CREATE TABLE journal(
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  at timestamptz NOT NULL DEFAULT clock_timestamp(), nodes bigint[], bytes bytea NOT NULL)
+  WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, toast.autovacuum_vacuum_scale_factor = 0.2);
+ALTER TABLE journal ALTER COLUMN bytes SET STORAGE EXTERNAL;
+CREATE TABLE writers(
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, commits bigint NOT NULL DEFAULT 0, at timestamptz NOT NULL DEFAULT now())
+  WITH (fillfactor = 20, autovacuum_vacuum_threshold = 5000);
+CREATE TABLE partial_commits(writer bigint NOT NULL, number bigint NOT NULL, nodes bigint[] NOT NULL, PRIMARY KEY(writer, number));
+CREATE TABLE tasks(
+  cluster text COLLATE "C" NOT NULL, task_id text COLLATE "C" NOT NULL, group_id text NOT NULL, team text NOT NULL, kind text NOT NULL,
+  started_ms bigint, finished_ms bigint, PRIMARY KEY(cluster, task_id));
+CREATE TABLE tokens(
+  id text COLLATE "C" PRIMARY KEY, name text NOT NULL, role text NOT NULL, team text NOT NULL, sha256_hex text NOT NULL,
+  created_ms bigint NOT NULL, expires_ms bigint, revoked_ms bigint);
+CREATE TABLE audit(
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entry text NOT NULL UNIQUE, at_ms bigint NOT NULL, actor text NOT NULL,
+  action text NOT NULL, subject text NOT NULL);
+)sql";
+
+/// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
+constexpr std::array<std::string_view, 1> kPgMigrations{kPgVersion1};
+constexpr auto kPgSchemaVersion = static_cast<std::int64_t>(kPgMigrations.size());
+constexpr std::int64_t kMillisecondsADay = 86'400'000;
+
+Status check_not_newer(std::int64_t found) {
+  if (found > kPgSchemaVersion)
+    return fail(ErrorCode::corrupt,
+                fmt::format("schema version {} is newer than this program's {}", found, kPgSchemaVersion),
+                "run the newer tidewatt, or restore a backup made before the upgrade");
+  return {};
+}
+
+Result<std::int64_t> version_of(Connection& db) {
+  const auto& schema = db.target().options().schema;
+  TW_TRY(const auto ours,
+         db.integer("SELECT count(*) FROM pg_tables WHERE schemaname = $1 AND tablename = 'tidewatt_ledger'",
+                    Params().text(schema)));
+  if (ours > 0) return db.integer("SELECT schema_version FROM tidewatt_ledger");
+  TW_TRY(const auto others,
+         db.integer("SELECT count(*) FROM pg_tables WHERE schemaname = $1", Params().text(schema)));
+  if (others > 0)
+    return fail(ErrorCode::corrupt, fmt::format("schema \"{}\" holds another program's tables", schema),
+                "give a database of its own");
+  return 0;
+}
+
+}  // namespace
+
+bool is_schema_name(const std::string& name) {
+  return !name.empty() && name.size() <= 63 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+Result<std::int64_t> lock_number(Connection& db, const std::string& job) {
+  return db.integer("SELECT hashtextextended($1, 7310)",
+                    Params().text("tidewatt/" + db.target().options().schema + "/" + job));
+}
+
+Status migrate(Connection& db) {
+  TW_TRY(const auto lock, lock_number(db, "migrate"));
+  TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
+  TW_TRY([[maybe_unused]] const auto locked,
+         db.query("SELECT pg_advisory_xact_lock($1)::text", Params().add(lock)));
+  const auto& schema = db.target().options().schema;
+  TW_TRY(const auto exists,
+         db.integer("SELECT count(*) FROM pg_namespace WHERE nspname = $1", Params().text(schema)));
+  if (exists == 0) TW_TRY_STATUS(db.exec(fmt::format("CREATE SCHEMA \"{}\"", schema)));
+  TW_TRY(const auto found, version_of(db));
+  TW_TRY_STATUS(check_not_newer(found));
+  for (auto version = found; version < kPgSchemaVersion; ++version) {
+    TW_TRY_STATUS(db.exec(std::string(kPgMigrations.at(static_cast<std::size_t>(version)))));
+    TW_TRY_STATUS(db.exec(fmt::format("UPDATE tidewatt_ledger SET schema_version = {}", version + 1)));
+  }
+  return transaction.commit();
+}
+
+Status check_version(Connection& db) {
+  TW_TRY(const auto found, db.integer("SELECT schema_version FROM tidewatt_ledger"));
+  return check_not_newer(found);
+}
+
+std::string curve_table(std::int64_t day) { return fmt::format("\"curve_{}\"", day); }
+
+Status make_curve_day(Connection& db, std::int64_t day) {
+  TW_TRY(const auto added, db.query("INSERT INTO curve_days VALUES($1) ON CONFLICT DO NOTHING RETURNING day",
+                                    Params().add(day)));
+  if (added.size() == 0) return {};
+  // Attached rather than made in place: that would keep readers away until the transaction ends.
+  const auto table = curve_table(day);
+  return db.exec(
+      fmt::format("CREATE TABLE {0} (LIKE curves INCLUDING ALL); "
+                  "ALTER TABLE curves ATTACH PARTITION {0} FOR VALUES FROM ({1}) TO ({2})",
+                  table, day * kMillisecondsADay, (day + 1) * kMillisecondsADay));
+}
+
+}  // namespace tidewatt::store::pg

@@ -12,8 +12,8 @@
 namespace tidewatt::store {
 
 struct PostgresOptions {
-  std::string url{};                   ///< postgresql://user@host:port/database?sslmode=..., as libpq reads it
-  std::string password{};              ///< wins over one in the URL; empty = the URL's, or libpq's own ways
+  std::string url{};                 ///< postgresql://user@host:port/database?sslmode=..., as libpq reads it
+  std::string password{};            ///< wins over one in the URL; empty = the URL's, or libpq's own ways
   std::string schema = "tidewatt";   ///< all tables live in it; made when missing
   std::size_t writers = 2;           ///< connections that commit
   std::size_t read_connections = 4;  ///< for everything else

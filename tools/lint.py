@@ -11,7 +11,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PURE = ("units", "base", "metering", "ledger", "carbon")
 
-HEAVY = re.compile(r"#\s*include\s*<(boost/|spdlog/|nlohmann/|CLI/|simdjson|yaml-cpp/|sqlite3|openssl/|pugixml)")
+HEAVY = re.compile(r"#\s*include\s*<(boost/|spdlog/|nlohmann/|CLI/|simdjson|yaml-cpp/|sqlite3|libpq|openssl/|pugixml)")
 OUTSIDE = re.compile(
     r"#\s*include\s*<(fstream|iostream|filesystem|thread|mutex|shared_mutex|condition_variable|future|unistd\.h|fcntl\.h|sys/|netinet/)"
     r"|(system_clock|steady_clock)::now\s*\(|\bgetenv\s*\(")

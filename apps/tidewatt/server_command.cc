@@ -13,6 +13,7 @@
 #include "server_flags.h"
 #include "server_runtime.h"
 #include "tidewatt/base/log.h"
+#include "tidewatt/store/postgres.h"
 
 namespace tidewatt::cli {
 namespace {
@@ -74,8 +75,10 @@ int run_server(const ServerOptions& options) {
   const auto& folder = loaded.arguments.data_folder;
   fmt::print("Tidewatt {} serves on {}\n", loaded.arguments.api.version, (*runtime)->url());
   fmt::print("  sign in (once, within 15 minutes): {}\n", (*runtime)->login_link("/"));
-  fmt::print("  ledger: {}\n",
-             loaded.arguments.store == "memory" ? "in memory, lost at exit" : folder + "/tidewatt.db");
+  fmt::print("  ledger: {}\n", loaded.arguments.store == "memory" ? "in memory, lost at exit"
+                               : store::is_postgres_url(loaded.arguments.store)
+                                   ? store::without_password(loaded.arguments.store)
+                                   : folder + "/tidewatt.db");
   fmt::print("  operator's token: {0}/ops.token   agents' token: {0}/agent.token\n", folder);
   std::fflush(stdout);
   while (!wait_for_stop(Milliseconds{60'000})) {

@@ -14,7 +14,9 @@ void ServerFlags::add_to(CLI::App& command) {
       ->excludes(endpoint)
       ->check(CLI::Range(0, 65535));
   command.add_option("--data", data, "Folder of the ledger and the token files")->type_name("DIR");
-  command.add_option("--store", store, "Where the ledger is kept")->type_name("sqlite|memory");
+  command.add_option("--store", store, "Where the ledger is kept")->type_name("sqlite|memory|URL");
+  command.add_option("--store-password-file", store_password_file, "File with the password for PostgreSQL")
+      ->type_name("FILE");
   command.add_option("--tls-cert", tls_certificate, "PEM file with the certificate chain")->type_name("FILE");
   command.add_option("--tls-key", tls_key, "PEM file with its key")->type_name("FILE");
   command.add_flag("--insecure-listen", insecure, "Serve other machines without TLS");
@@ -28,6 +30,7 @@ std::vector<Flag> ServerFlags::given() const {
   add("listen", port >= 0 && listen.empty() ? fmt::format("127.0.0.1:{}", port) : listen);
   add("data", data);
   add("store", store);
+  add("store_password", store_password_file);
   add("tls.certificate", tls_certificate);
   add("tls.key", tls_key);
   if (insecure) flags.push_back({"insecure_listen", "true"});

@@ -17,11 +17,13 @@ struct ServerFlags {
   int port = -1;
   std::string data;
   std::string store;
+  std::string store_password_file;
   std::string tls_certificate;
   std::string tls_key;
   bool insecure = false;
 
-  /// Adds --listen, --port, --data, --store, --tls-cert, --tls-key and --insecure-listen.
+  /// Adds --listen, --port, --data, --store, --store-password-file, --tls-cert, --tls-key and
+  /// --insecure-listen.
   void add_to(CLI::App& command);
   /// Those that were given.
   [[nodiscard]] std::vector<Flag> given() const;

@@ -8,6 +8,7 @@
 
 #include "tidewatt/base/log.h"
 #include "tidewatt/store/memory.h"
+#include "tidewatt/store/postgres.h"
 #include "tidewatt/store/sqlite.h"
 #include "tidewatt/units/text.h"
 
@@ -52,6 +53,13 @@ Status ServerRuntime::open_store(FileSystem& files) {
   TW_TRY_STATUS(files.make_folders(arguments_.data_folder));
   if (arguments_.store == "memory") {
     store_ = store::make_memory_store();
+    return {};
+  }
+  if (store::is_postgres_url(arguments_.store)) {
+    store::PostgresOptions options;
+    options.url = arguments_.store;
+    options.password = arguments_.store_password;
+    TW_TRY(store_, store::open_postgres_store(options));
     return {};
   }
   store::SqliteOptions options;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "server_access.h"
+#include "tidewatt/store/postgres.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::cli {
@@ -68,6 +69,28 @@ void check_cpu(config::Settings& settings, ServerArguments& arguments) {
         "an estimate needs energy.cpu_idle_watts and energy.cpu_max_watts, with idle <= max");
 }
 
+void take_store(config::Settings& settings, ServerArguments& arguments, const FileSystem& files) {
+  arguments.store = settings.text("store");
+  if (arguments.store != "sqlite" && arguments.store != "memory" && !store::is_postgres_url(arguments.store))
+    settings.add_problem(
+        "store", fmt::format("unknown value \"{}\"; known: sqlite, memory, postgresql://USER@HOST/DATABASE",
+                             store::without_password(arguments.store)));
+  auto password = settings.secret("store_password", files);
+  if (!password)
+    settings.add_problem("store_password", password.error().to_string());
+  else
+    arguments.store_password = std::move(*password).value_or("");
+}
+
+/// Every setting as it holds, a URL's password hidden.
+std::string described(const config::Settings& settings) {
+  auto text = settings.describe();
+  const auto url = settings.text("store");
+  if (const auto at = text.find("store: " + url); at != std::string::npos && store::is_postgres_url(url))
+    text.replace(at + 7, url.size(), store::without_password(url));
+  return text;
+}
+
 }  // namespace
 
 const config::SettingsTable& server_settings_table() {
@@ -86,10 +109,14 @@ const config::SettingsTable& server_settings_table() {
               .help = "Folder of the ledger and the token files (default: the user's data folder).",
               .metavar = "DIR"},
       Setting{.path = "store",
-              .kind = Kind::choice,
               .fallback = "sqlite",
-              .choices = {"sqlite", "memory"},
-              .help = "Where the ledger is kept; memory is lost at exit."},
+              .help = "Where the ledger is kept: sqlite, memory (lost at exit) or a postgresql:// URL.",
+              .metavar = "sqlite|memory|URL",
+              .env = "TIDEWATT_STORE"},
+      Setting{.path = "store_password",
+              .kind = Kind::secret,
+              .help = "Password for PostgreSQL.",
+              .env = "TIDEWATT_STORE_PASSWORD"},
       Setting{.path = "workers",
               .kind = Kind::integer,
               .fallback = "0",
@@ -188,7 +215,7 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
     check_listen(settings, arguments);
     check_cpu(settings, arguments);
     arguments.data_folder = settings.text("data").empty() ? default_data_folder() : settings.text("data");
-    arguments.store = settings.text("store");
+    take_store(settings, arguments, files);
     const auto workers = settings.integer("workers");
     arguments.workers = workers > 0 ? static_cast<std::size_t>(workers)
                                     : std::max<std::size_t>(2, std::thread::hardware_concurrency());
@@ -204,7 +231,7 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
     arguments.api.agents = {agents, std::max(1.0, agents * 2)};
   }
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());
-  loaded.effective = settings.describe();
+  loaded.effective = described(settings);
   return loaded;
 }
 

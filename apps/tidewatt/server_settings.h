@@ -18,7 +18,8 @@ struct ServerArguments {
   std::string address = "127.0.0.1";
   std::uint16_t port = 7310;
   std::string data_folder;
-  std::string store = "sqlite";  ///< sqlite | memory
+  std::string store = "sqlite";  ///< sqlite | memory | postgresql://...
+  std::string store_password;    ///< for PostgreSQL; wins over one in the URL
   std::string agent_token_copy;  ///< also write the agents' token here; empty = no
   std::string tls_certificate;
   std::string tls_key;

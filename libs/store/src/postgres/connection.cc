@@ -113,6 +113,23 @@ tl::unexpected<Error> Connection::lost_error(std::string what) {
               "nothing acknowledged is lost; it is tried again when PostgreSQL answers");
 }
 
+/// Why there is no connection. libpq gives no code then, only a text; one in another language keeps the
+/// general hint.
+tl::unexpected<Error> Connection::refused_error() {
+  auto error = lost_error(PQerrorMessage(conn_.get()));
+  const auto says = [text = error.value().message](std::string_view words) {
+    return text.find(words) != std::string::npos;
+  };
+  if (says("too many clients") || says("connection slots"))
+    error.value().hint = meaning_of("53300").second;
+  else if (says("authentication failed") || says("no password supplied") || says("pg_hba.conf"))
+    error =
+        fail(ErrorCode::permission_denied, error.value().message, std::string(meaning_of("28000").second));
+  else if (says("database") && says("does not exist"))
+    error = fail(ErrorCode::not_found, error.value().message, "make it: createdb NAME --owner ROLE");
+  return error;
+}
+
 Result<Connection> Connection::open(const Target& target) {
   Connection connection(target);
   TW_TRY_STATUS(connection.connect(connection.deadline()));
@@ -155,7 +172,7 @@ Status Connection::connect(Deadline deadline) {
       return {};
     }
   }
-  return lost_error(PQerrorMessage(conn_.get()));
+  return refused_error();
 }
 
 Status Connection::prepare_session() {

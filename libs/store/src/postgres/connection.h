@@ -162,6 +162,7 @@ class Connection {
   Status wait_readable(Deadline deadline);
   Status wait(short events, short& ready, Deadline deadline, std::string_view what);
   tl::unexpected<Error> lost_error(std::string what);
+  tl::unexpected<Error> refused_error();
   tl::unexpected<Error> error_of(const pg_result* result);
   [[nodiscard]] Deadline deadline() const;
 

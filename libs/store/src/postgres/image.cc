@@ -9,12 +9,17 @@
 namespace tidewatt::store::pg {
 namespace {
 
-// One statement, so that it is one snapshot also outside a transaction. Rows commit out of the order of their
-// numbers: what is new is told by their transactions, not by a highest number.
+/// Of one statement: what is new may be long, each statement's time isn't.
+constexpr std::int64_t kBytesAPortion = std::int64_t{8} << 20U;
+
+// Rows commit out of the order of their numbers: what is new is told by their transactions, not by a highest
+// number.
 constexpr auto kNewRows =
     "SELECT l.generation, pg_snapshot_xmin(pg_current_snapshot())::text::bigint, j.seq, j.xid::text::bigint, "
-    "j.nodes, j.bytes FROM tidewatt_ledger l LEFT JOIN journal j ON l.generation <> $1 OR "
-    "(j.xid >= $2::text::xid8 AND j.seq <> ALL($3::bigint[])) ORDER BY j.seq";
+    "j.nodes, j.bytes FROM tidewatt_ledger l LEFT JOIN (SELECT seq, xid, nodes, bytes, "
+    "sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before FROM journal "
+    "WHERE xid >= $1::text::xid8 AND seq <> ALL($2::bigint[])) j ON j.before < $3 AND l.generation = $4 "
+    "ORDER BY j.seq";
 
 }  // namespace
 
@@ -46,6 +51,21 @@ Status add_row(std::string_view bytes, const std::vector<std::int64_t>* applied,
   });
 }
 
+Turn::Hold::Hold(Turn& turn, Milliseconds limit) : turn_(turn) {
+  std::unique_lock lock(turn.mutex_);
+  held_ = turn.free_.wait_for(lock, limit, [&turn] { return !turn.taken_; });
+  if (held_) turn.taken_ = true;
+}
+
+void Turn::Hold::unlock() {
+  if (!std::exchange(held_, false)) return;
+  {
+    const std::lock_guard lock(turn_.mutex_);
+    turn_.taken_ = false;
+  }
+  turn_.free_.notify_one();
+}
+
 void Image::clear() {
   unfolded_ = {};
   steps_.clear();
@@ -61,34 +81,36 @@ const std::vector<CursorStep>* Image::steps(std::int64_t node) const {
 }
 
 Status Image::sync(Connection& db) {
-  Array known(Array::Of::integers);
-  for (const auto& [xid, seq] : recent_) known.add(seq);
-  Params params;
-  params.add(generation_).text(std::to_string(low_)).add(std::move(known));
-  TW_TRY(const auto rows, db.query(kNewRows, params));
-  if (rows.size() == 0)
-    return fail(ErrorCode::corrupt, "the ledger's own row is gone", "restore the latest backup");
-  if (rows.integer(0, 0) != generation_) clear();
-  generation_ = rows.integer(0, 0);
-  low_ = rows.integer(0, 1);
-  std::erase_if(recent_, [this](const auto& row) { return row.first < low_; });
-  for (int i = 0; i < rows.size(); ++i) {
-    if (rows.null(i, 2)) continue;  // there is none that is new
-    if (auto taken = take(rows, i); !taken) {
+  while (true) {
+    Array known(Array::Of::integers);
+    for (const auto& [xid, seq] : recent_) known.add(seq);
+    Params params;
+    params.text(std::to_string(low_)).add(std::move(known)).add(kBytesAPortion).add(generation_);
+    TW_TRY(const auto rows, db.query(kNewRows, params));
+    if (rows.size() == 0)
+      return fail(ErrorCode::corrupt, "the ledger's own row is gone", "restore the latest backup");
+    if (rows.integer(0, 0) != generation_) {
       clear();
-      return taken;
+      generation_ = rows.integer(0, 0);
+      continue;
+    }
+    if (rows.null(0, 2)) {  // there is none that is new
+      low_ = rows.integer(0, 1);
+      std::erase_if(recent_, [this](const auto& row) { return row.first < low_; });
+      break;
+    }
+    for (int i = 0; i < rows.size(); ++i) {
+      if (auto taken = take(rows, i); !taken) {
+        clear();
+        return taken;
+      }
     }
   }
-  if (auto named = name_accounts(db); !named) {
-    clear();
-    return named;
-  }
-  return {};
+  return name_accounts(db);
 }
 
 Status Image::take(const Rows& rows, int row) {
-  const auto xid = rows.integer(row, 3);
-  if (xid >= low_) recent_.emplace_back(xid, rows.integer(row, 2));
+  recent_.emplace_back(rows.integer(row, 3), rows.integer(row, 2));
   const bool partial = !rows.null(row, 4);
   const auto applied = partial ? rows.integers(row, 4) : std::vector<std::int64_t>{};
   const std::lock_guard lock(nodes_.mutex);

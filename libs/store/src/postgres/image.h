@@ -2,7 +2,9 @@
 // snapshot. Between two folds rows only come, so that each read fetches the new ones alone.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -15,14 +17,38 @@
 
 namespace tidewatt::store::pg {
 
+/// A lock that isn't waited for longer than a time limit.
+class Turn {
+ public:
+  /// Holds it; false in `if` where the time was up.
+  class Hold {
+   public:
+    Hold(Turn& turn, Milliseconds limit);
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    ~Hold() { unlock(); }
+    void unlock();
+    explicit operator bool() const { return held_; }
+
+   private:
+    Turn& turn_;
+    bool held_ = false;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable free_;
+  bool taken_ = false;
+};
+
 class Image {
  public:
   Image(Nodes& nodes, Accounts& accounts) : nodes_(nodes), accounts_(accounts) {}
 
   /// Held while one snapshot's journal is taken in and read out.
-  std::timed_mutex mutex;
+  Turn turn;
 
-  // All need the lock.
+  // All need the turn.
 
   /// Brings it to what the snapshot of db's transaction holds; also moves the cursors of known nodes on.
   Status sync(Connection& db);

@@ -35,14 +35,14 @@ struct StoredCursor {
 
 Status Reader::in_snapshot(Connection& db, const std::function<Status(const Unfolded&)>& from_journal,
                            const std::function<Status(Connection&)>& from_tables) {
-  std::unique_lock lock(image_.mutex, db.target().options().timeout);
-  if (!lock)
+  Turn::Hold turn(image_.turn, db.target().options().timeout);
+  if (!turn)
     return fail(ErrorCode::unavailable, "store: other reads wait for PostgreSQL already",
                 "try again in a moment");
   TW_TRY(auto snapshot, Transaction::begin(db, Transaction::Kind::snapshot));
   TW_TRY_STATUS(image_.sync(db));
   TW_TRY_STATUS(from_journal(image_.unfolded()));
-  lock.unlock();
+  turn.unlock();
   TW_TRY_STATUS(from_tables(db));
   return snapshot.commit();
 }
@@ -73,8 +73,8 @@ Result<VersionedCursor> Reader::refresh(const ledger::NodeKey& key) {
   const auto read = [&](Connection& db) -> Status {
     found.clear();
     steps.clear();
-    std::unique_lock lock(image_.mutex, db.target().options().timeout);
-    if (!lock)
+    Turn::Hold turn(image_.turn, db.target().options().timeout);
+    if (!turn)
       return fail(ErrorCode::unavailable, "store: other reads wait for PostgreSQL already",
                   "try again in a moment");
     TW_TRY(auto snapshot, Transaction::begin(db, Transaction::Kind::snapshot));

@@ -33,7 +33,8 @@ std::string without_password(const std::string& url);
 /// An accrual is answered `applied` only when PostgreSQL says that it is durable (synchronous_commit, fsync).
 /// @error invalid_input      the URL can't be read
 /// @error unavailable        no connection, or no answer in time
-/// @error permission_denied  the role may not make or use the schema
+/// @error permission_denied  PostgreSQL refuses the login, or the role may not make or use the schema
+/// @error not_found          there is no such database
 /// @error corrupt            not ours, or written by a newer tidewatt
 Result<std::unique_ptr<ledger::Store>> open_postgres_store(const PostgresOptions& options);
 

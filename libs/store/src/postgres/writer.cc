@@ -290,10 +290,7 @@ void Writers::settle(std::vector<Chain>& chains, const std::optional<std::vector
     node.known = true;
     node.revision = chain.to;
     node.encoded.swap(chain.encoded);
-    if (node.cursor)
-      *node.cursor = chain.accruals.back()->next;  // assigned, so that its strings keep their memory
-    else
-      node.cursor = chain.accruals.back()->next;
+    node.cursor = chain.accruals.back()->next;
     for (auto* outcome : chain.outcomes) *outcome = AccrueOutcome::applied;
   }
 }

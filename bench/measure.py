@@ -16,10 +16,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "integration")]
 
+import agent_cost  # noqa: E402
 import load  # noqa: E402
 import payloads  # noqa: E402
 import peers  # noqa: E402
-from support.agent import Agent  # noqa: E402
 from support.http_client import Client  # noqa: E402
 from support.server import Server  # noqa: E402
 
@@ -136,34 +136,6 @@ def medians(runs):
     return lines
 
 
-def agent(seconds):
-    """CPU per sample round of the agent (8 devices, 1 s) and per scrape of node_exporter, and what stays resident."""
-    found = {}
-    with tempfile.TemporaryDirectory(prefix="agent-bench-", dir=os.path.join(ROOT, "build")) as folder:
-        server = Server(os.path.join(folder, "server"))
-        server.start()
-        one = Agent(os.path.join(folder, "agent"), f"http://127.0.0.1:{server.port}", server.agent_token, sources="sim:gpus=8", beat="20s", interval="1s")
-        one.start()
-        try:
-            time.sleep(5)
-            before = load.fine_cpu_seconds(one.process.pid)
-            time.sleep(seconds)
-            found["agent"] = ((load.fine_cpu_seconds(one.process.pid) - before) / seconds, load.resident_mib(one.process.pid))
-        finally:
-            one.stop()
-            server.finish()
-    if peers.which("prometheus-node-exporter"):
-        with tempfile.TemporaryDirectory(prefix="exporter-bench-") as folder, peers.node_exporter(folder) as peer:
-            url = f"http://127.0.0.1:{peer.port}/metrics"
-            urllib.request.urlopen(url, timeout=10).read()
-            before = load.fine_cpu_seconds(peer.pid)
-            for _ in range(seconds):
-                urllib.request.urlopen(url, timeout=10).read()
-                time.sleep(0.2)
-            found["node_exporter"] = ((load.fine_cpu_seconds(peer.pid) - before) / seconds, load.resident_mib(peer.pid))
-    return found
-
-
 def table(title, header, rows):
     return [f"## {title}", "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header), *("| " + " | ".join(r) + " |" for r in rows), ""]
 
@@ -184,11 +156,8 @@ def report(core_figures, lines, agents, nodes, rounds, connections, repeats):
             f"{ours.per_second / payloads.DEVICES:,.0f} beats/s (floor: 20,000); each beat was durable before it was answered and the sum in the ledger was the exact integer. The peers get the same samples as "
             "remote_write and acknowledge before the data is safe on disk; they store samples, Tidewatt also books them to devices, nodes and tasks.", ""]
     if "agent" in agents:
-        rows = [["tidewatt-agent, 8 simulated devices, one sample round", f"{agents['agent'][0] * 1000:.2f} ms", f"{agents['agent'][1]:.1f} MiB"]]
-        if "node_exporter" in agents:
-            rows.append(["prometheus-node-exporter, one scrape", f"{agents['node_exporter'][0] * 1000:.2f} ms", f"{agents['node_exporter'][1]:.1f} MiB"])
-        out += table("On the node", ["what", "CPU", "RSS"], rows)
-        out += ["The agent's devices were simulated: reading real hardware adds the vendor library's own time. Its figure includes making, spooling and sending the beats.", ""]
+        rows, text = agent_cost.lines(agents)
+        out += table("On the node", ["what", "CPU", "RSS"], rows) + [text, ""]
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -204,7 +173,7 @@ def main():
     load_before = os.getloadavg()[0]
     figures = core()
     say("core: " + ", ".join(f"{k} {v / 1e6:.2f} M/s" for k, v in figures.items()))
-    agents = agent(given.agent_seconds) if given.agent_seconds else {}
+    agents = agent_cost.run(given.agent_seconds) if given.agent_seconds else {}
     runs = ingest(given.nodes, given.rounds, given.connections, given.repeats)
     spread = {name: [r.per_cpu_second for r in runs if r.name == name] for name in dict.fromkeys(r.name for r in runs)}
     for name, values in spread.items():

@@ -73,6 +73,6 @@ def victoria_metrics(folder):
                                      "-retentionPeriod=1"], port, folder, "/health")
 
 
-def node_exporter(folder):
+def node_exporter(folder, flags=()):
     port = free_port()
-    return Peer("node_exporter", [which("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{port}"], port, folder, "/metrics")
+    return Peer("node_exporter", [which("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{port}", *flags], port, folder, "/metrics")

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "own_usage.h"
@@ -110,6 +111,23 @@ Loaded load(const Arguments& arguments) {
   return out;
 }
 
+/// Files that the settings name and that can't be read. The agent starts without them, and its beats wait.
+std::vector<std::string> missing_files(const Loaded& loaded) {
+  const auto files = os::make_file_system();
+  std::vector<std::string> missing;
+  for (const char* secret : {"token", "relay_token"})
+    if (const auto text = loaded.settings->secret(secret, *files); !text)
+      missing.push_back(std::string{secret} + "_file: " + text.error().to_string());
+  const auto& config = loaded.config;
+  for (const auto& [setting, path] :
+       {std::pair{"ca_file", config.ca_file}, std::pair{"tls.certificate", config.tls_certificate},
+        std::pair{"tls.key", config.tls_key}})
+    if (!path.empty())
+      if (const auto pem = files->read_text(path); !pem)
+        missing.push_back(std::string{setting} + ": " + pem.error().to_string());
+  return missing;
+}
+
 int run(int argc, char** argv) {
   const Arguments arguments = parse_arguments(argc, argv);
   if (arguments.help) {
@@ -133,7 +151,9 @@ int run(int argc, char** argv) {
   if (!loaded.problems.empty()) return app::kExitUsage;
   if (arguments.check_config) {
     std::printf("%s", loaded.settings->describe().c_str());
-    return 0;
+    const auto missing = missing_files(loaded);
+    for (const auto& problem : missing) std::fprintf(stderr, "tidewatt-agent: %s\n", problem.c_str());
+    return missing.empty() ? 0 : app::kExitUsage;
   }
   log::set_level(level_of(loaded.config.log_level));
   if (loaded.config.once) return app::print_one_beat(loaded.config);

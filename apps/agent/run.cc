@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +16,6 @@
 #include "tidewatt/agent/beats.h"
 #include "tidewatt/agent/delivery_thread.h"
 #include "tidewatt/agent/exposition.h"
-#include "tidewatt/agent/host_files.h"
 #include "tidewatt/agent/identity.h"
 #include "tidewatt/agent/relay.h"
 #include "tidewatt/agent/sender.h"
@@ -38,6 +38,8 @@ constexpr Milliseconds kStopPatience{2'300};
 constexpr Milliseconds kReloadPatience{15'000};  // a request under way ends by its deadline before
 constexpr std::size_t kMaxAnswerBytes = 1U << 20U;
 constexpr std::size_t kMostRelayedBytes = 8U << 20U;  // as the server's own limit
+constexpr std::size_t kRelayConnections = 1024;
+constexpr rlim_t kRelayDescriptors = 2048;  // these, and what the agent opens itself
 constexpr std::string_view kBeatsPath = "/api/v1/heartbeats";
 constexpr int kHealthyBeats = 3;
 constexpr int kHoldIntervals = 3;
@@ -50,12 +52,18 @@ int give_up(const Error& error) {
   return error.code == ErrorCode::invalid_input ? kExitUsage : kExitFailure;
 }
 
+/// Services begin with 1,024 descriptors and may have more.
+void allow_open_files(rlim_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// The outside, shared because a source that hangs may outlive everything else.
 struct Outside {
   explicit Outside(const AgentConfig& config)
-      : host(agent::host_files(
-            std::shared_ptr<FileSystem>{os::with_sysfs(os::make_file_system(), config.sysfs)},
-            config.host_root)) {}
+      : host(os::with_host_root(std::shared_ptr<FileSystem>{os::make_file_system()}, config.host_root)) {}
 
   std::shared_ptr<FileSystem> files{os::make_file_system()};
   std::shared_ptr<FileSystem> host;  ///< where /proc and /sys are the host's
@@ -147,11 +155,12 @@ class Endpoint {
 
   Status open() {
     if (config_.listen.address.empty()) return {};
+    if (config_.relay) allow_open_files(kRelayDescriptors);
     auto server = net::Server::listen({.address = config_.listen.address,
                                        .port = config_.listen.port,
                                        .max_body_bytes = config_.relay ? kMostRelayedBytes : 4096,
                                        .max_header_bytes = 8192,
-                                       .max_connections = config_.relay ? 1024U : 32U,
+                                       .max_connections = config_.relay ? kRelayConnections : 32U,
                                        .worker_threads = 1,
                                        .max_queued_requests = config_.relay ? 256U : 32U,
                                        .tls_certificate_file = config_.tls_certificate,

@@ -9,7 +9,6 @@
 #include "own_usage.h"
 #include "process.h"
 #include "run.h"
-#include "tidewatt/agent/host_files.h"
 #include "tidewatt/os/posix.h"
 #include "tidewatt/sensors/isolated.h"
 #include "tidewatt/sensors/libraries.h"
@@ -53,7 +52,7 @@ void run_sensor(const std::vector<std::string>& arguments) {
     }
   }
   const auto source =
-      sensors::make_library(arguments[0], agent::host_files(os::make_file_system(), host_root),
+      sensors::make_library(arguments[0], os::with_host_root(os::make_file_system(), host_root),
                             std::make_shared<os::SystemClock>(), std::move(options));
   if (!source) refuse(arguments[0] + ": no such library");
   bool tidy = false;

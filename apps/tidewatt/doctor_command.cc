@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "command.h"
+#include "doctor_finding.h"
+#include "library_look.h"
 #include "server_access.h"
 #include "tidewatt/os/posix.h"
 #include "tidewatt/sensors/detect.h"
@@ -17,15 +19,6 @@ namespace tidewatt::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-enum class Health { ok, warning, failed };
-
-struct Finding {
-  Health health = Health::ok;
-  std::string subject;
-  std::string text;
-  std::string todo;
-};
 
 std::string_view word(Health health) {
   switch (health) {
@@ -39,11 +32,41 @@ std::string_view word(Health health) {
   return "FAIL";
 }
 
+std::string whose_token(const ServerAccess& access) {
+  return access.token_file.empty() ? std::string{"the token found"} : access.token_file;
+}
+
+/// @return whether the server knows the token and lets it read
+bool check_token(const ServerAccess& access, std::vector<Finding>& findings) {
+  if (const auto readable = token_is_readable(access); !readable) {
+    findings.push_back({Health::failed, "token", readable.error().message, readable.error().hint});
+    return false;
+  }
+  const auto session = get_any(access, "/api/v1/session");
+  if (session && session->status == 200) return true;
+  if (session && session->status == 403) {
+    findings.push_back(
+        {Health::warning, "token",
+         fmt::format("{} is an agent's: it posts beats and may read nothing", whose_token(access)),
+         "right for the agent; for this check give an operator's or viewer's: --token-file ops.token"});
+    return false;
+  }
+  findings.push_back(
+      {Health::failed, "token",
+       access.token_file.empty() ? "no token was found that the server takes"
+                                 : fmt::format("the server doesn't take the token of {}", access.token_file),
+       "give --token-file, or set TIDEWATT_TOKEN; the server names its token files when it starts"});
+  return false;
+}
+
 void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
-  const auto ready = get_any(access, "/readyz");
+  ServerAccess anybody = access;
+  anybody.anonymous = true;
+  const auto ready = get_any(anybody, "/readyz");
   if (!ready) {
     findings.push_back({Health::failed, "server", ready.error().message,
-                        "start one: tidewatt server (or give --server URL)"});
+                        ready.error().hint.empty() ? "start one: tidewatt server (or give --server URL)"
+                                                   : ready.error().hint});
     return;
   }
   if (ready->status != 200) {
@@ -53,15 +76,15 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
     return;
   }
   findings.push_back({Health::ok, "server", access.url + " is ready", ""});
-
+  if (!check_token(access, findings)) return;
   const auto session = get_any(access, "/api/v1/session");
-  if (!session || session->status != 200) {
-    findings.push_back(
-        {Health::failed, "token", "the server doesn't take this token, or none was found",
-         "give --token-file, or set TIDEWATT_TOKEN; the server names its token files when it starts"});
+  if (!session) return;
+  const auto who = Json::parse(session->body, nullptr, false);
+  if (!who.is_object()) {
+    findings.push_back({Health::failed, "server", "what answers at " + access.url + " is no Tidewatt server",
+                        "give its URL with --server"});
     return;
   }
-  const auto who = Json::parse(session->body, nullptr, false);
   findings.push_back({Health::ok, "token", fmt::format("role {}", who.value("role", "?")), ""});
   if (!who.value("factor_configured", false))
     findings.push_back({Health::warning, "factor",
@@ -94,6 +117,25 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
                         "on the node: tidewatt power detect"});
 }
 
+/// What the server knows of the sources of this machine's node that give nothing.
+void check_node(const ServerAccess& access, const std::string& node, std::vector<Finding>& findings) {
+  const auto body = get(access, "/api/v1/nodes/" + encode_component(node) + "?range=1h");
+  if (!body) return;
+  const auto answer = Json::parse(*body, nullptr, false);
+  if (!answer.is_object() || !answer.contains("source_states")) return;
+  std::string failed;
+  for (const auto& source : answer["source_states"])
+    if (source.value("state", "") == "failed")
+      failed += (failed.empty() ? "" : ", ") + source.value("source", "?");
+  const auto known = answer.value("devices_known", 0);
+  const auto total = answer.value("devices_total", 0);
+  findings.push_back(
+      {known > 0 ? Health::ok : Health::warning, "node",
+       fmt::format("{}: {} of {} devices known{}", node, known, total,
+                   failed.empty() ? "" : "; its agent gets nothing from " + failed),
+       failed.empty() || known > 0 ? "" : "the node's page has each reason; below is what this user sees"});
+}
+
 void check_agent(const ServerAccess& server, const std::string& url, std::vector<Finding>& findings) {
   ServerAccess agent;
   agent.url = url;
@@ -103,25 +145,39 @@ void check_agent(const ServerAccess& server, const std::string& url, std::vector
   if (!health) {
     findings.push_back({Health::warning, "agent", "no agent answers on " + url,
                         "if this machine is a node: tidewatt-agent --server URL --token-file FILE"});
-  } else if (health->status != 200) {
-    findings.push_back({Health::failed, "agent", fmt::format("unhealthy: {}", health->body.substr(0, 120)),
-                        "tidewatt power detect"});
+    return;
+  }
+  if (health->status != 200) {
+    // The reasons of the sources follow below, one by one.
+    findings.push_back({Health::failed, "agent",
+                        "it reads nothing: " + health->body.substr(0, health->body.find_first_of(";\n")),
+                        ""});
   } else {
     findings.push_back({Health::ok, "agent", "healthy on " + url, ""});
   }
+  const auto metrics = get_any(agent, "/metrics");
+  if (!metrics || metrics->status != 200) return;
+  for (auto& finding : agent_findings(metrics->body)) findings.push_back(std::move(finding));
+  if (const auto node = node_of(metrics->body); !node.empty()) check_node(server, node, findings);
+}
+
+/// Beside this program, else where packages put it.
+std::string agent_program(const FileSystem& files) {
+  std::string own = files.read_link("/proc/self/exe").value_or("");
+  own = own.substr(0, own.rfind('/') + 1) + "tidewatt-agent";
+  for (const std::string& path :
+       {own, std::string{"/usr/bin/tidewatt-agent"}, std::string{"/usr/local/bin/tidewatt-agent"}})
+    if (files.exists(path)) return path;
+  return {};
 }
 
 void check_sources(std::vector<Finding>& findings) {
   const auto files = os::make_file_system();
   const auto processes = os::make_process_runner();
   const os::SystemClock clock;
-  const auto found = sensors::detect(*files, *processes, clock);
-  const auto usable = std::count_if(found.begin(), found.end(), [](const auto& d) { return d.usable; });
-  if (usable == 0)
-    findings.push_back({Health::warning, "sources", "this machine has no power source that we can read",
-                        "see why: tidewatt power detect (virtual machines usually have none)"});
-  for (const auto& source : found)
-    if (source.usable) findings.push_back({Health::ok, "source", source.source + ": " + source.summary, ""});
+  const Machine machine{agent_program(*files), sensors::hypervisor(*files)};
+  for (auto& finding : source_findings(sensors::detect(*files, *processes, clock, library_look("")), machine))
+    findings.push_back(std::move(finding));
 }
 
 int print(const std::vector<Finding>& findings, bool json) {

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "input.h"
 #include "server_access.h"
+#include "tidewatt/ledger/account.h"
 #include "tidewatt/os/posix.h"
 #include "tidewatt/units/time.h"
 
@@ -55,21 +56,19 @@ std::string coverage(const Json& object) {
     const auto n = field(object, key);
     return n.is_number() ? n.get<double>() : 0.0;
   };
-  if (share <= 0) return "0%";
-  if (share >= 1 && seconds("gap_seconds") <= 0 && seconds("partial_seconds") <= 0) return "100%";
-  // 0.982 * 1000 is 981.9999...: the epsilon is far below a printed digit.
-  const auto tenths = std::min(999L, static_cast<long>(share * 1000 + 1e-7));
-  return tenths == 0 ? "<0.1%" : fmt::format("{:.1f}%", static_cast<double>(tenths) / 10);
+  return ledger::coverage_text(share, seconds("gap_seconds") <= 0 && seconds("partial_seconds") <= 0);
 }
 
 void row(std::string_view name, std::string_view value) { fmt::print("  {:<14} {}\n", name, value); }
 
 void print(const Json& answer, const EnergyOptions& options) {
-  fmt::print("{} {}  {} to {}\n", text(answer, "scope"), options.id, text(answer, "from"),
+  fmt::print("{} {}  {} to {}, whole UTC hours\n", text(answer, "scope"), options.id, text(answer, "from"),
              text(answer, "to"));
   row("energy", number(field(answer, "energy_kwh"), "kWh"));
   row("exact", text(answer, "energy_uj") == "—" ? "—" : text(answer, "energy_uj") + " uJ");
-  row("coverage", fmt::format("{}  (gap {})", coverage(answer), number(field(answer, "gap_seconds"), "s")));
+  row("coverage",
+      fmt::format("{}  (gap {}, partial {})", coverage(answer), number(field(answer, "gap_seconds"), "s"),
+                  number(field(answer, "partial_seconds"), "s")));
   const bool known = field(answer, "energy_kwh").is_number();
   if (const auto method = field(answer, "method"); known && method.is_object())
     row("method", fmt::format("counter {}, integrated {}", number(field(method, "counter_kwh"), "kWh"),
@@ -161,7 +160,8 @@ Result<Json> group_answer(const EnergyOptions& options) {
 }
 
 void print_group(const Json& answer, const EnergyOptions& options) {
-  fmt::print("task group {}  {} to {}\n", options.id, text(answer, "from"), text(answer, "to"));
+  fmt::print("task group {}  {} to {}, whole UTC hours\n", options.id, text(answer, "from"),
+             text(answer, "to"));
   row("energy", number(field(answer, "energy_kwh"), "kWh"));
   row("exact", text(answer, "energy_uj") == "—" ? "—" : text(answer, "energy_uj") + " uJ");
   const Json worst{{"coverage", field(answer, "lowest_coverage")},

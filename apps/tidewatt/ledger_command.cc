@@ -137,22 +137,16 @@ void print_json(const Replay& replay) {
   std::fwrite(out.data(), 1, out.size(), stdout);
 }
 
-std::string percent(const Account& a) {
-  const auto whole = a.totals.covered + a.totals.gap;
-  if (whole == Milliseconds{0}) return "—";
-  // Cut, not rounded: 100 % is said only when nothing is missing.
-  return fmt::format("{:.1f}%", static_cast<double>(a.totals.covered.count() * 1000 / whole.count()) / 10);
-}
-
 void print_table(const Replay& replay, const std::string& file) {
-  fmt::print("{:<7} {:<28} {:<12} {:>16} {:>9} {:>12} {:>10}  {}\n", "scope", "id", "domain", "energy Wh",
-             "coverage", "gap s", "samples", "attribution");
+  fmt::print("{:<7} {:<28} {:<12} {:>16} {:>9} {:>12} {:>12} {:>10}  {}\n", "scope", "id", "domain",
+             "energy Wh", "coverage", "gap s", "partial s", "samples", "attribution");
   for (const auto& [key, a] : replay.accounts) {
     if (key.scope == ledger::Scope::task_device) continue;
     const bool measured = a.totals.covered > Milliseconds{0};
-    fmt::print("{:<7} {:<28} {:<12} {:>16} {:>9} {:>12} {:>10}  {}\n", to_string(key.scope), key.id,
+    fmt::print("{:<7} {:<28} {:<12} {:>16} {:>9} {:>12} {:>12} {:>10}  {}\n", to_string(key.scope), key.id,
                key.domain, measured ? fmt::format("{:.6g}", a.totals.energy.to_watt_hours().value()) : "—",
-               percent(a), seconds(a.totals.gap), a.totals.samples,
+               ledger::coverage_text(a.totals.covered, a.totals.gap, a.totals.partial), seconds(a.totals.gap),
+               seconds(a.totals.partial), a.totals.samples,
                key.scope == ledger::Scope::task ? ledger::attribution_of(a.totals) : "");
   }
   fmt::print("beats: {} accepted, {} duplicate, {} rejected\n", replay.accepted, replay.duplicate,

@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "command.h"
+#include "library_look.h"
 #include "server_command.h"
 
 namespace {
@@ -30,6 +32,8 @@ std::string unknown_command(const CLI::App& app, int argc, const char* const* ar
 }  // namespace
 
 int main(int argc, char** argv) {
+  // How `power detect` and `doctor` open a vendor's library; no command for people.
+  if (argc == 4 && std::string_view{argv[1]} == "sensor") tidewatt::cli::run_library_look(argv[2], argv[3]);
   CLI::App app{"tidewatt: honest energy and carbon accounts for compute clusters"};
   app.name("tidewatt");
   app.set_version_flag("--version", TIDEWATT_VERSION);

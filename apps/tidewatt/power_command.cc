@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "input.h"
+#include "library_look.h"
 #include "tidewatt/metering/tool_parsers.h"
 #include "tidewatt/os/posix.h"
 #include "tidewatt/sensors/detect.h"
@@ -57,11 +58,11 @@ int parse(const ParseOptions& options) {
   return kOk;
 }
 
-int detect(bool json, const std::string& sysfs) {
-  const auto files = os::with_sysfs(os::make_file_system(), sysfs);
+int detect(bool json, const std::string& host_root) {
+  const auto files = os::with_host_root(os::make_file_system(), host_root);
   const auto processes = os::make_process_runner();
   const os::SystemClock clock;
-  const auto found = sensors::detect(*files, *processes, clock);
+  const auto found = sensors::detect(*files, *processes, clock, library_look(host_root));
   const auto total = sensors::total_in_words(found);
   if (json) {
     auto all = nlohmann::json::array();
@@ -132,11 +133,11 @@ void add_power_command(CLI::App& app, int& exit_code) {
       group->add_subcommand("detect", "Which power sources this machine has, and why not the others");
   const auto json = std::make_shared<bool>(false);
   detect_command->add_flag("--json", *json, "Print JSON");
-  const auto sysfs = std::make_shared<std::string>("/sys");
-  detect_command->add_option("--sysfs", *sysfs, "Where the node's sysfs is, such as /host/sys in a container")
-      ->capture_default_str();
+  const auto host_root = std::make_shared<std::string>();
+  detect_command->add_option("--host-root", *host_root,
+                             "Where the node's /proc and /sys are, such as /host in a container");
   detect_command->footer("Example: sudo tidewatt power detect");
-  detect_command->callback([json, sysfs, &exit_code] { exit_code = detect(*json, *sysfs); });
+  detect_command->callback([json, host_root, &exit_code] { exit_code = detect(*json, *host_root); });
 
   auto* coverage_command =
       group->add_subcommand("coverage", "Which outputs of which tools are understood, and on what evidence");

@@ -49,8 +49,13 @@ std::string token_hint(const ServerAccess& access) {
 Result<std::vector<std::string>> tokens_of(const ServerAccess& access) {
   if (access.anonymous) return std::vector<std::string>{std::string{}};
   if (!access.token_file.empty()) {
-    TW_TRY(const auto text, read_all(access.token_file));
-    return std::vector<std::string>{std::string(trim(text))};
+    const auto text = read_all(access.token_file);
+    if (!text)
+      return tl::unexpected(Error{text.error().code, "--token-file: " + text.error().message,
+                                  "the server names its token files when it starts"});
+    if (trim(*text).empty())
+      return fail(ErrorCode::invalid_input, fmt::format("--token-file: {} is empty", access.token_file));
+    return std::vector<std::string>{std::string(trim(*text))};
   }
   if (auto token = environment("TIDEWATT_TOKEN"); !token.empty()) return std::vector<std::string>{token};
   std::vector<std::string> tokens;
@@ -60,14 +65,38 @@ Result<std::vector<std::string>> tokens_of(const ServerAccess& access) {
   return tokens;
 }
 
+/// Whether that port speaks TLS, or plain HTTP, in spite of the URL: the other way answers.
+bool answers_as(std::string_view scheme, const std::string& base) {
+  net::ClientOptions options;
+  options.deadline = Milliseconds{3'000};
+  options.insecure = true;  // nothing is sent but the question whether it is there
+  net::ClientRequest request;
+  request.url = std::string{scheme} + base.substr(base.find("://") + 3) + "/healthz";
+  return net::make_http_client(options)->send(request).has_value();
+}
+
 /// "GET http://host:1/path: can't connect" says the URL well enough, but the path isn't the reader's.
 Error unreachable(const Error& error, const std::string& base, const std::string& path_and_query) {
   const auto request = fmt::format("GET {}{}: ", base, path_and_query.substr(0, path_and_query.find('?')));
   Error told = error;
   if (told.message.starts_with(request)) told.message.erase(0, request.size());
   told = told.with_context(base);
-  if (error.code == ErrorCode::unavailable)
+  const bool tls = base.starts_with("https://");
+  const bool refused = error.message.find("can't connect") != std::string::npos ||
+                       error.message.find("look up the host") != std::string::npos;
+  if (!refused && error.code != ErrorCode::timed_out && answers_as(tls ? "http://" : "https://", base)) {
+    told.hint = fmt::format("this port speaks {}: give {}{}", tls ? "plain HTTP" : "TLS",
+                            tls ? "http://" : "https://", base.substr(base.find("://") + 3));
+  } else if (error.message.find("TLS handshake failed") != std::string::npos) {
+    told.hint =
+        error.message.find("certificate") != std::string::npos ||
+                error.message.find("mismatch") != std::string::npos
+            ? "give --ca-file with the PEM of the authority that signed the server's certificate, and "
+              "the name that the certificate is for"
+            : error.hint;
+  } else if (error.code == ErrorCode::unavailable) {
     told.hint = "is the server running? start one with: tidewatt server";
+  }
   return told;
 }
 
@@ -78,6 +107,9 @@ Error as_error(const net::Response& answer, const ServerAccess& access) {
   if (body.is_object() && body.contains("detail") && body["detail"].is_string())
     detail = body["detail"].get<std::string>();
   if (answer.status == 401) return {ErrorCode::permission_denied, detail, token_hint(access)};
+  if (answer.status == 403 && detail.find("role agent") != std::string::npos)
+    return {ErrorCode::permission_denied, "this is an agent's token: it posts beats and may read nothing",
+            "give an operator's or viewer's with --token-file"};
   if (answer.status == 404) {
     // The server's hint is for programs: it names its own paths.
     if (const auto hint = detail.rfind(" (");
@@ -105,6 +137,12 @@ std::string default_data_folder() {
   if (auto folder = environment("XDG_DATA_HOME"); !folder.empty()) return folder + "/tidewatt";
   if (auto home = environment("HOME"); !home.empty()) return home + "/.local/share/tidewatt";
   return "./tidewatt-data";
+}
+
+Status token_is_readable(const ServerAccess& access) {
+  const auto tokens = tokens_of(access);
+  if (!tokens) return tl::unexpected(tokens.error());
+  return {};
 }
 
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {

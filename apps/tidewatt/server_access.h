@@ -29,6 +29,8 @@ struct ServerAccess {
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query);
 /// The status code and body whatever they are.
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
+/// Why the token that would be sent can't be read; success when it can, or when none is named.
+Status token_is_readable(const ServerAccess& access);
 /// Where a server of this user keeps its data unless told otherwise.
 std::string default_data_folder();
 /// Why this is no URL of a server; empty when it is one.

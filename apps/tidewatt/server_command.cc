@@ -26,6 +26,37 @@ struct ServerOptions {
   bool sample_config = false;
 };
 
+/// What a start would stumble over or silently live without.
+std::vector<std::string> what_is_missing(const ServerArguments& arguments, const FileSystem& files) {
+  std::vector<std::string> missing;
+  for (const auto& [setting, path] :
+       {std::pair{"tls.certificate", arguments.tls_certificate}, std::pair{"tls.key", arguments.tls_key}}) {
+    if (path.empty()) continue;
+    if (const auto pem = files.read_text(path); !pem)
+      missing.push_back(fmt::format("{}: {}", setting, pem.error().to_string()));
+  }
+  for (const char* name : {"ops.token", "agent.token"}) {
+    const auto path = fmt::format("{}/{}", arguments.data_folder, name);
+    const auto text = files.read_text(path);
+    // The first start makes it.
+    if (!text && text.error().code != ErrorCode::not_found)
+      missing.push_back(fmt::format("data: {}", text.error().to_string()));
+  }
+  return missing;
+}
+
+/// @return the exit code: 2 when a start with these settings would not do what they say
+int check_config(const LoadedServer& loaded, const FileSystem& files) {
+  fmt::print("{}\n", loaded.effective);
+  const auto& factor = loaded.arguments.api.factor;
+  for (const auto& warning : factor.warnings)
+    fmt::print(factor.value_ignored ? stderr : stdout, "{}warning: {}\n",
+               factor.value_ignored ? "tidewatt server: " : "", warning);
+  const auto missing = what_is_missing(loaded.arguments, files);
+  for (const auto& problem : missing) fmt::print(stderr, "tidewatt server: {}\n", problem);
+  return factor.value_ignored || !missing.empty() ? kUsage : kOk;
+}
+
 int run_server(const ServerOptions& options) {
   const auto files = os::make_file_system();
   if (options.sample_config) {
@@ -35,11 +66,7 @@ int run_server(const ServerOptions& options) {
   auto loaded = load_server_settings(options.config_file, options.flags.given(), *files);
   for (const auto& problem : loaded.problems) fmt::print(stderr, "tidewatt server: {}\n", problem);
   if (!loaded.problems.empty()) return kUsage;
-  if (options.check_config) {
-    fmt::print("{}\n", loaded.effective);
-    for (const auto& warning : loaded.arguments.api.factor.warnings) fmt::print("warning: {}\n", warning);
-    return kOk;
-  }
+  if (options.check_config) return check_config(loaded, *files);
   loaded.arguments.agent_token_copy = options.agent_token_copy;
   block_stop_signals();
   auto runtime = ServerRuntime::start(loaded.arguments, *files);

@@ -177,23 +177,39 @@ DeviceSample replayed_device(const ReplaySample& sample) {
   return device;
 }
 
-std::string sum_of(Feeder& feeder, const std::set<std::string>& names, const std::string& domain) {
+/// What the ledger says of a domain of some nodes.
+struct BookedSum {
+  std::string energy;  ///< in microjoules, or why it is unknown
+  double gap = 0;      ///< seconds in no sum, ours or the ledger's
+  double partial = 0;  ///< seconds that were only partly sampled
+};
+
+BookedSum sum_of(Feeder& feeder, const std::set<std::string>& names, const std::string& domain) {
   const std::vector<std::string> nodes{names.begin(), names.end()};
+  BookedSum out;
   WideMicrojoules sum;
   // In pieces: a query's length is bounded.
   for (std::size_t begin = 0; begin < nodes.size(); begin += 50) {
     std::string ids;
     for (std::size_t i = begin; i < std::min(begin + 50, nodes.size()); ++i)
-      ids += (ids.empty() ? "" : ",") + encode_component(nodes[i]);
+      ids += "&id=" + encode_component(nodes[i]);
     const auto text = feeder.get(
-        fmt::format("/api/v1/energy/accounts?scope=node&domain={}&ids={}", encode_component(domain), ids));
-    if (!text) return "unknown: " + text.error().to_string();
+        fmt::format("/api/v1/energy/accounts?scope=node&domain={}{}", encode_component(domain), ids));
+    if (!text) {
+      out.energy = "unknown: " + text.error().to_string();
+      return out;
+    }
     const auto body = nlohmann::json::parse(*text, nullptr, false);
     if (!body.contains("sum") || !body["sum"].is_object()) continue;
     const auto part = WideMicrojoules::parse(body["sum"].value("energy_uj", ""));
     if (part) sum += *part;
+    for (const auto& account : body.value("accounts", nlohmann::json::array())) {
+      out.gap += account.value("gap_seconds", 0.0);
+      out.partial += account.value("partial_seconds", 0.0);
+    }
   }
-  return sum.to_string();
+  out.energy = sum.to_string();
+  return out;
 }
 
 /// Domain by domain, the one that is the total first. @return whether the ledger holds the exact sums
@@ -207,10 +223,11 @@ bool compare_sums(Feeder& feeder, const ReplayLog& log, int run, Milliseconds ma
   bool equal = true;
   const auto line = [&](const std::string& domain, std::string_view prefix) {
     const std::string wanted = exact.at(domain).to_string();
-    const std::string booked = sum_of(feeder, nodes.at(domain), domain);
-    fmt::print("{}exact sum {} uJ, ledger {} uJ: {}\n", prefix, wanted, booked,
-               wanted == booked ? "equal" : "DIFFERENT");
-    equal = equal && wanted == booked;
+    const auto booked = sum_of(feeder, nodes.at(domain), domain);
+    fmt::print("{}exact sum {} uJ, ledger {} uJ: {}; gap {:g} s, partial {:g} s{}\n", prefix, wanted,
+               booked.energy, wanted == booked.energy ? "equal" : "DIFFERENT", booked.gap, booked.partial,
+               booked.gap > 0 ? ": what was used then is in neither sum" : "");
+    equal = equal && wanted == booked.energy;
   };
   const std::string domain_platform{kDomainPlatform};
   const std::string first = exact.contains(domain_platform) ? domain_platform : exact.begin()->first;

@@ -178,6 +178,24 @@ def test_every_meter_of_a_log_is_played_and_every_row_counted(tidewatt, tmp_path
     assert "dc: exact sum 7920000000 uJ, ledger 7920000000 uJ: equal" in told.stdout, told.stdout
 
 
+def test_a_replay_says_which_seconds_are_in_no_sum(tidewatt, tmp_path):
+    at = [1767225600000 + s * 1000 for s in (0, 10, 20, 320, 330)]
+    told = replay(tidewatt, tmp_path, "t_ms,node,meter,watts\n" + "".join(f"{t},a,ac,100\n" for t in at))
+    assert told.returncode == 0, told
+    assert "exact sum 9000000000 uJ, ledger 9000000000 uJ: equal; gap 240 s, partial 0 s: what was used then is in neither sum" in told.stdout, told.stdout
+
+
+def test_the_offline_ledger_prints_gap_and_partial_beside_energy(tidewatt, tmp_path):
+    beats = tmp_path / "beats.jsonl"
+    lines = [beat("n1", s, second_card={"power_watts": 100.0}) for s in (0, 60)] + [beat("n1", 120, second_card={"reason": "lost"})]
+    beats.write_text("".join(json.dumps(b) + "\n" for b in lines))
+    told = run(tidewatt, "ledger", "replay", str(beats))
+    head, *rows = told.stdout.splitlines()
+    assert "gap s" in head and "partial s" in head, told
+    node = next(row for row in rows if row.startswith("node "))
+    assert " 99.9%" in node and " 60 " in node, node
+
+
 def test_a_log_of_another_meter_alone_plays_too(tidewatt, tmp_path):
     told = replay(tidewatt, tmp_path, "t_ms,node,meter,watts\n" + "".join(f"{1767225600000 + s * 1000},a,pdu1,50\n" for s in range(11)))
     assert told.returncode == 0 and "exact sum 500000000 uJ, ledger 500000000 uJ: equal" in told.stdout, told

@@ -64,7 +64,7 @@ def wait_for(agent, condition, what, seconds=25):
 def test_every_machine_says_what_makes_its_total(tidewatt, tmp_path):
     for machine in machines():
         node = FakeNode(tmp_path / machine, machine)
-        run = subprocess.run([tidewatt, "power", "detect", "--json", "--sysfs", node.root], capture_output=True, text=True,
+        run = subprocess.run([tidewatt, "power", "detect", "--json", "--host-root", node.host_root], capture_output=True, text=True,
                              timeout=60 * SLOW, env=clean_environment())
         assert run.returncode == 0, run.stderr
         found = json.loads(run.stdout)
@@ -75,8 +75,8 @@ def test_every_machine_says_what_makes_its_total(tidewatt, tmp_path):
 
 @pytest.mark.parametrize("machine", [m for m in machines() if m not in ("vm", "kunpeng-2s")])
 def test_counters_become_the_power_they_are_driven_with(machine, beats_of, tmp_path):
-    with FakeNode(tmp_path / "sys", machine) as node:
-        agent = beats_of("rapl", ["--sysfs", node.root])
+    with FakeNode(tmp_path / "host", machine) as node:
+        agent = beats_of("rapl", ["--host-root", node.host_root])
         for domain, watts in {**node.expect["parts"], **node.expect.get("beside", {})}.items():
             beat = wait_for(agent, lambda b, d=domain, w=watts: abs(total(b, d) - w) < 0.1 * w, f"{domain} of {watts} W")
             assert all(one["source"] == "rapl" for one in beat["rails"])
@@ -88,7 +88,7 @@ def test_counters_become_the_power_they_are_driven_with(machine, beats_of, tmp_p
 
 
 def test_a_machine_without_any_source_still_beats(beats_of, tmp_path):
-    agent = beats_of("auto", ["--sysfs", FakeNode(tmp_path / "sys", "vm").root])
+    agent = beats_of("auto", ["--host-root", FakeNode(tmp_path / "host", "vm").host_root])
     beat = wait_for(agent, lambda b: True, "a beat")
     assert not beat.get("rails") and not beat.get("platform")
     status, _ = agent.get("/healthz")
@@ -97,8 +97,8 @@ def test_a_machine_without_any_source_still_beats(beats_of, tmp_path):
 
 @pytest.mark.parametrize("fault", ["gone", "empty", "garbage", "folder", "fifo", "above the range"])
 def test_a_zone_that_fails_takes_no_other_along(fault, beats_of, tmp_path):
-    with FakeNode(tmp_path / "sys", "xeon-2s") as node:
-        agent = beats_of("rapl", ["--sysfs", node.root])
+    with FakeNode(tmp_path / "host", "xeon-2s") as node:
+        agent = beats_of("rapl", ["--host-root", node.host_root])
         wait_for(agent, lambda b: known(b, "cpu_package", 0) and known(b, "cpu_package", 1), "both packages")
         node.take_counter_away("intel-rapl:1")
         path = node.counter("intel-rapl:1")
@@ -135,8 +135,8 @@ case $(cat {mode}) in
   junk) head -c 100000 /dev/zero ;;
 esac
 """)
-    with FakeNode(tmp_path / "sys", "laptop-psys") as node:
-        agent = beats_of(f"ipmi:tool={fake};interval=1s;deadline=500ms,rapl", ["--sysfs", node.root])
+    with FakeNode(tmp_path / "host", "laptop-psys") as node:
+        agent = beats_of(f"ipmi:tool={fake};interval=1s;deadline=500ms,rapl", ["--host-root", node.host_root])
         beat = wait_for(agent, lambda b: known(b, "platform"), "the BMC's power")
         assert device(beat, "platform")["power_watts"] == 312 and device(beat, "platform")["source"] == "ipmi-dcmi"
         for trouble in ("hang", "lies", "junk"):
@@ -246,12 +246,12 @@ def exported(port):
 
 def test_node_exporter_reads_the_same_tree(beats_of, tmp_path):
     """Same zones, same power; what differs is in docs/method/metering.md."""
-    with FakeNode(tmp_path / "sys", "xeon-2s") as node:
+    with FakeNode(tmp_path / "host", "xeon-2s") as node:
         port = free_port()
         argv = [tool("prometheus-node-exporter"), f"--path.sysfs={node.root}", "--collector.disable-defaults", "--collector.rapl",
                 "--collector.hwmon", f"--web.listen-address=127.0.0.1:{port}"]
         with Process(argv, str(tmp_path / "exporter.log")):
-            agent = beats_of("rapl,hwmon", ["--sysfs", node.root])
+            agent = beats_of("rapl,hwmon", ["--host-root", node.host_root])
             beat = wait_for(agent, lambda b: known(b, "platform") and abs(total(b, "cpu_package") - 210) < 21, "our reading")
             begin, before = time.monotonic(), exported(port)
             time.sleep(3)

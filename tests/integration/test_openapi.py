@@ -49,6 +49,7 @@ def filled(shared_server):
     for beat in beats:
         beat["cpu"] = {"util": 0.4, "cores": 64, "model": "AMD EPYC 9654"}
         beat["rails"] = [{"domain": "cpu_package", "index": 0, "power_watts": 120.5, "source": "rapl"}]
+        beat["sources"] = [{"source": "nvidia", "state": "ok"}, {"source": "ipmi", "state": "failed", "reason": "no IPMI: /dev/ipmi0 isn't there"}]
         beat["platform"] = [{"domain": "platform", "power_watts": 1500, "source": "ipmi-dcmi"}]
     shared = NodeScript("n2", beats=8, devices=1)
     for beat in shared.beats():
@@ -68,7 +69,7 @@ GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes
         ("/api/v1/tasks/a/power?range=1h", "/api/v1/tasks/{id}/power"), ("/api/v1/tasks/nobody/energy", "/api/v1/tasks/{id}/energy"),
         ("/api/v1/task-groups/g1/efficiency", "/api/v1/task-groups/{id}/efficiency"),
         ("/api/v1/energy/accounts?scope=node", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=device&ids=nobody", "/api/v1/energy/accounts"),
-        ("/api/v1/energy/accounts?scope=task_device", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=nonsense", "/api/v1/energy/accounts"),
+        ("/api/v1/energy/accounts?scope=node&ids=n1&id=n2", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=node&ids=", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=task_device", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=nonsense", "/api/v1/energy/accounts"),
         ("/api/v1/energy/export?format=json", "/api/v1/energy/export"), ("/api/v1/energy/export?format=csv", "/api/v1/energy/export"),
         ("/api/v1/dashboard/stats?range=24h", "/api/v1/dashboard/stats"), ("/api/v1/dashboard/stats?range=soon", "/api/v1/dashboard/stats"),
         ("/api/v1/settings/sources", "/api/v1/settings/sources"), ("/api/v1/settings/coverage", "/api/v1/settings/coverage"), ("/api/v1/factors", "/api/v1/factors"), ("/api/v1/tokens", "/api/v1/tokens"),

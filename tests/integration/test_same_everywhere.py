@@ -2,13 +2,14 @@
 import csv
 import io
 import json
+import os
 import subprocess
 
 import pytest
 
 from support.beats import NodeScript
 from support.http_client import Client
-from support.server import clean_environment
+from support.server import ROOT, clean_environment
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +87,19 @@ def test_every_command_has_help_with_an_example(tidewatt):
     for name in names:
         told = subprocess.run([tidewatt, name, "--help"], capture_output=True, text=True, timeout=30)
         assert told.returncode == 0 and told.stdout, name
+
+
+def settings_of(*command):
+    """Every setting that a file may hold, as the program itself lists them."""
+    told = subprocess.run([*command, "--check-config"], capture_output=True, text=True, timeout=30, env=clean_environment())
+    return [line.split(":", 1)[0] for line in told.stdout.splitlines() if line and line[0].islower() and ":" in line and not line.startswith("warning")]
+
+
+def test_every_setting_is_in_the_documentation(tidewatt, tidewatt_agent, tmp_path):
+    for command, document in (((tidewatt_agent, "--server", "http://s"), "agent.md"), ((tidewatt, "server", "--data", str(tmp_path)), "server.md")):
+        settings = settings_of(*command)
+        assert len(settings) > 12, settings
+        with open(os.path.join(ROOT, "docs", "operate", document), encoding="utf-8") as file:
+            rows = [line for line in file if line.startswith("| `")]
+        missing = [s for s in settings if s != "once" and not any(f"`{s}`" in row.split("|")[1] for row in rows)]
+        assert not missing, (document, missing)

@@ -43,7 +43,7 @@ test("measured and estimated never share a chart", async () => {
     assert.doesNotMatch(await page.locator("[data-chart=gpu]").innerText(), /est\./);
   });
   await on({}, "/nodes/amd-c02", async (page) => {
-    assert.match(await page.locator("[data-chart=cpu]").innerText(), /Unknown CPU model, no estimate/);
+    assert.match(await page.locator("[data-chart=cpu]").innerText(), /No estimate: the server has no CPU power model/);
   });
 });
 
@@ -96,6 +96,19 @@ test("a gap is a gap: no pixel of the line inside it, hatch in the strip", async
     assert.ok(seen.before > 3, `lines are drawn beside the gap (${seen.before})`);
     assert.deepEqual(seen.inside, [0, 0, 0], "something is drawn inside the gap");
   });
+});
+
+test("a node's page names each source with its state and why it gives nothing, in both languages", async () => {
+  for (const [lang, state, why] of [["en", /gives nothing/, /couldn't be opened/], ["zh", /没有读数/, /无法打开厂商库/]]) {
+    const { page, context } = await open(browser, base, { lang });
+    await go(page, `${base}/nodes/gpu-a07`);
+    const row = page.locator("[data-card=sources] [data-row=huawei]");
+    assert.match(await row.innerText(), state);
+    assert.match(await row.innerText(), why);
+    assert.match(await row.innerText(), /libdcmi\.so/);
+    assert.equal(await page.locator("[data-card=sources] tbody tr").count(), 4);
+    await context.close();
+  }
 });
 
 test("an hour without data is a hatched column, never a zero", async () => {

@@ -3,6 +3,17 @@ import { gapsOf, iso, kHour, kwh, str } from "./data.mjs";
 
 const kRanges = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
 
+/** What a node's agent says of its sources. */
+function sourceStates(node) {
+  const ok = (source) => ({ source, state: "ok", reason: null });
+  const failed = (source, reason) => ({ source, state: "failed", reason });
+  const own = node.neverKnown
+    ? [failed("huawei", "DCMI can't be opened: libdcmi.so: cannot open shared object file: No such file or directory (looked for libdcmi.so, /usr/local/dcmi/libdcmi.so)")]
+    : node.count > 0 ? [ok(node.vendor)] : [failed("nvidia", "no NVIDIA card, driver or tool on this machine")];
+  const rapl = node.source === "rapl" ? ok("rapl") : failed("rapl", "/sys/class/powercap/intel-rapl:0/energy_uj: Permission denied (since Linux 5.10 only root may read it: run the agent as root or give it CAP_DAC_READ_SEARCH)");
+  return [...own, rapl, failed("hwmon", "no hwmon power sensor: /sys/class/hwmon has no power*_input"), node.platform ? ok("ipmi") : { source: "ipmi", state: "starting", reason: null }];
+}
+
 export class Problem extends Error {
   constructor(status, code, detail) {
     super(detail);
@@ -149,7 +160,7 @@ export class Api {
     const hourly = [];
     for (let h = Math.floor(range.from / kHour) * kHour; h < range.to; h += kHour) {
       const t = this.tenant ? this.ofTasks(this.tasksSeen(), { from: h, to: h + kHour }) : world.total(this.allParts(), h, h + kHour);
-      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), coverage: t.uj === null ? null : t.coverage, ...this.carbon(t.uj) });
+      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), coverage: t.uj === null ? null : t.coverage, gap_seconds: Math.round(t.gap ?? 0), partial_seconds: 0, ...this.carbon(t.uj) });
     }
     const silent = world.nodes.filter((n) => n.silentFor);
     const alerts = silent.map((n) => ({ kind: "agent_silent", subject: n.id, since: iso(world.now - n.silentFor * 1000), text: `${n.id} has not reported for 12 min` }));
@@ -186,7 +197,7 @@ export class Api {
       last_seen_at: iso(world.now - (node.silentFor ?? 8) * 1000), last_sample_at: p.at, silent_seconds: node.silentFor ?? 8,
       power_watts: this.tenant ? null : p.power_watts, power_boundary: "components", platform_power_watts: node.platform && !this.tenant && p.power_watts !== null ? p.power_watts * 1.18 + 310 : null,
       devices_known: p.devices_known, devices_total: p.devices_total, sources: world.scenario === "replay" && node.id === "gpu-a01" ? ["replay"] : node.platform ? [node.source, "ipmi-dcmi"] : [node.source],
-      energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, gap_seconds: Math.round(t.gap), simulated: world.simulated(node),
+      energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage, gap_seconds: Math.round(t.gap), simulated: world.simulated(node), replay: world.scenario === "replay" && node.id === "gpu-a01",
       clock_offset_seconds: node.id === "gpu-b03" ? 6.2 : node.neverKnown ? null : 0.02, agent_version: "0.1.0", trend, ...(this.tenant ? { partial_view: true } : {}),
     };
   }
@@ -251,7 +262,7 @@ export class Api {
         holders: world.tasks().filter((task) => gpu && task.node === node && task.devices.includes(part.index)).map((task, k, all) => ({ task_id: task.id, state: "running", compute_share: all.length === 1 ? null : k === 0 ? all[0].share / 100 : 1 - all[0].share / 100, memory_share: null })),
       };
     });
-    return { ...this.nodeRow(node, range), labels: { "k8s.node": node.id }, boot_id: "6a1c0f2e-7f51-4f0f-9d1c-1be1b5c1a001", cpu: { model: node.unknownCpu ? null : "EPYC 9654", cores: 192, util: 0.31 }, devices };
+    return { ...this.nodeRow(node, range), labels: { "k8s.node": node.id }, boot_id: "6a1c0f2e-7f51-4f0f-9d1c-1be1b5c1a001", cpu: { model: node.unknownCpu ? null : "EPYC 9654", cores: 192, util: 0.31 }, devices, source_states: this.tenant ? [] : sourceStates(node) };
   }
 
   nodeEnergy(id, query) {
@@ -308,7 +319,7 @@ export class Api {
       if (known > 0) sum.push([t, mean, lo, hi, known, list.length]);
     }
     if (list.length > 1 && sum.length > 0) series.push({ key: `${owner}/sum`, node_id: owner, index: -1, domain: list[0].part.domain, label: "sum", unit: "watts", quality: "measured", points: sum });
-    const gaps = [...new Set(list.map((p) => p.node))].flatMap((node) => gapsOf(node, world.now).filter((g) => g.to > from && g.from < to).map((g) => ({ from: iso(g.from), to: iso(g.to), cause: g.cause, node_id: node.id })));
+    const gaps = [...new Set(list.map((p) => p.node))].flatMap((node) => gapsOf(node, world.now).filter((g) => g.to > from && g.from < to).map((g) => ({ from: iso(g.from), to: iso(g.to), seconds: Math.round(((g.to - g.from) / 1000) * (g.cause === "unknown" ? 0.6 : 1)), cause: g.cause, node_id: node.id })));
     return { from: iso(from), to: iso(to), bucket_seconds: bucket, downsampled: bucket > raw, retention_seconds: 604_800, series, gaps };
   }
 

@@ -73,10 +73,6 @@ const config::SettingsTable& agent_settings() {
                "hwmon, ipmi, "
                "redfish:URL;credentials=FILE, snmp:HOST;model=apc;community=FILE, sim:gpus=8, replay:FILE.",
        .metavar = "LIST"},
-      {.path = "sysfs",
-       .fallback = "/sys",
-       .help = "Where the node's sysfs is: in a container the place where the host's is mounted.",
-       .metavar = "FOLDER"},
       {.path = "source_deadline",
        .kind = Kind::duration,
        .fallback = "5s",
@@ -242,9 +238,6 @@ void read_sources(config::Settings& settings, AgentConfig& out) {
 }
 
 void read_attribution(config::Settings& settings, AgentConfig& out) {
-  out.host_root = settings.text("host_root");
-  if (!out.host_root.empty() && !out.host_root.starts_with('/'))
-    settings.add_problem("host_root", fmt::format("\"{}\" is no absolute path", out.host_root));
   auto& attribution = out.attribution;
   attribution.holders = settings.text("attribution.holders") != "off";
   const auto cpu = settings.text("attribution.cpu");
@@ -319,10 +312,9 @@ AgentConfig config_from(config::Settings& settings) {
   out.interval = settings.duration("interval");
   out.beat = settings.duration("beat");
   out.source_deadline = settings.duration("source_deadline");
-  out.sysfs = settings.text("sysfs");
-  if (!out.sysfs.starts_with('/'))
-    settings.add_problem("sysfs",
-                         fmt::format("\"{}\" is no absolute path; write /sys or /host/sys", out.sysfs));
+  out.host_root = settings.text("host_root");
+  if (!out.host_root.empty() && !out.host_root.starts_with('/'))
+    settings.add_problem("host_root", fmt::format("\"{}\" is no absolute path; write /host", out.host_root));
   out.speed = settings.number("speed");
   out.spool_folder = settings.text("spool.dir");
   while (out.spool_folder.size() > 1 && out.spool_folder.ends_with('/')) out.spool_folder.pop_back();

@@ -3,10 +3,37 @@
 #include <algorithm>
 
 #include "tidewatt/agent/backoff.h"
+#include "tidewatt/attribution/printable.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/wire/beat_json.h"
 
 namespace tidewatt::agent {
+namespace {
+
+SourceReport report_of(const SourceStatus& status) {
+  using State = SourceWatch::State;
+  SourceReport report;
+  report.source = status.name;
+  report.state = status.state == State::up         ? SourceState::ok
+                 : status.state == State::starting ? SourceState::starting
+                                                   : SourceState::failed;
+  // Tools' words may hold anything; a byte that is no text would cost the whole beat.
+  report.reason = attribution::printable(status.trouble, SourceReport::kLongestReason);
+  return report;
+}
+
+/// What gives nothing first: the list is bounded, and that is what people ask for.
+std::vector<SourceReport> reports_of(const std::vector<std::unique_ptr<SourceRunner>>& sources) {
+  std::vector<SourceReport> reports;
+  reports.reserve(sources.size());
+  for (const auto& source : sources) reports.push_back(report_of(source->status()));
+  if (reports.size() <= SourceReport::kMost) return reports;
+  std::ranges::stable_partition(reports, [](const auto& r) { return r.state != SourceState::ok; });
+  reports.resize(SourceReport::kMost);
+  return reports;
+}
+
+}  // namespace
 
 Beats::Beats(NodeFacts facts, const Clock& clock, const FileSystem& files, Collector& collector,
              std::vector<std::unique_ptr<SourceRunner>>& sources, AttributionThread* attribution)
@@ -38,6 +65,7 @@ Beat Beats::make() {
   beat.sampled_at = clock_.utc_now();
   beat.monotonic = now.time_since_epoch();
   beat.devices = collector_.finish(now);
+  beat.sources = reports_of(sources_);
   if (attribution_ == nullptr) return beat;
   std::vector<metering::Reading> latest;
   for (auto& device : collector_.latest(now))

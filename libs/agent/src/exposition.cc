@@ -149,9 +149,12 @@ void delivery(Text& text, const Snapshot& s) {
   text.value({{"reason", "spool_full"}}, s.spool.dropped_full);
   text.value({{"reason", "spool_age"}}, s.spool.dropped_old);
   text.value({{"reason", "memory_full"}}, s.spool.lost_memory);
+  text.value({{"reason", "spool_hole"}}, s.spool.lost_holes);
   text.counter("tidewatt_agent_send_attempts_total", "Requests to the server.", s.sender.attempts);
   text.counter("tidewatt_agent_send_failures_total", "Requests after which the agent had to wait.",
                s.sender.failures);
+  text.family("tidewatt_agent_link", "gauge", "Always 1; the label says how the way to the server is.");
+  text.value({{"state", to_string(s.sender.link)}}, std::uint64_t{1});
   text.gauge("tidewatt_agent_spool_bytes", "Size of the spool on disk.",
              static_cast<double>(s.spool.disk_bytes));
   text.gauge("tidewatt_agent_spool_waiting_beats", "Beats not yet acknowledged by the server.",

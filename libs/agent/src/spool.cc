@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".spool";
 constexpr std::string_view kAcknowledgedFile = "acknowledged";
+constexpr std::string_view kAccountedFile = "losses-counted";
 // Sent from memory as long as the server keeps up; beyond it, from disk.
 constexpr std::size_t kRecentBeats = 64;
 constexpr std::size_t kRecentBytes = 128U << 10U;
@@ -51,6 +52,8 @@ std::string Spool::acknowledged_path() const {
   return options_.folder + "/" + std::string(kAcknowledgedFile);
 }
 
+std::string Spool::accounted_path() const { return options_.folder + "/" + std::string(kAccountedFile); }
+
 Status Spool::load() {
   stats_.damaged = true;  // until the folder was read: what ids were used isn't known
   TW_TRY_STATUS(files_.make_folders(options_.folder));
@@ -58,6 +61,7 @@ Status Spool::load() {
   stats_.damaged = false;
   stats_.fresh = !files_.exists(acknowledged_path());
   load_acknowledged();
+  load_accounted();
   for (const auto& name : names) {
     if (!name.ends_with(kSuffix)) continue;
     stats_.fresh = false;
@@ -67,9 +71,34 @@ Status Spool::load() {
   // Written now, so that a folder we may not write is found at the start and not at the first beat.
   TW_TRY_STATUS(files_.write_atomically(acknowledged_path(), format::acknowledged_text(acknowledged_)));
   remove_acknowledged();
+  if (stats_.lost_holes > 0)
+    log::error("beats are missing from the spool and are lost",
+               {{"beats", std::to_string(stats_.lost_holes)}});
   enforce_age();
   enforce_size(0);
+  save_accounted();
   return {};
+}
+
+void Spool::load_accounted() {
+  const auto text = files_.read_text(accounted_path(), 4096);
+  accounted_ = accounted_saved_ = text ? format::read_acknowledged(*text).value_or(0) : 0;
+}
+
+/// Counts the beats between the last one known and `next` that are nowhere. What lies before the acknowledged
+/// position was sent; where that isn't known, the first record begins anew.
+void Spool::note_hole(std::uint64_t next) {
+  const auto known = std::max({last_id_, acknowledged_, accounted_});
+  if ((known == 0 && !position_known_) || next <= known + 1) return;
+  stats_.lost_holes += next - known - 1;
+  accounted_ = next - 1;
+}
+
+/// A failure here costs a loss that is counted again after a restart.
+void Spool::save_accounted() {
+  if (accounted_ <= accounted_saved_) return;
+  if (files_.write_atomically(accounted_path(), format::acknowledged_text(accounted_)))
+    accounted_saved_ = accounted_;
 }
 
 void Spool::load_acknowledged() {
@@ -80,6 +109,7 @@ void Spool::load_acknowledged() {
   }
   if (const auto id = format::read_acknowledged(*text)) {
     acknowledged_ = *id;
+    position_known_ = true;
   } else {
     // Sending again is harmless, the server knows what it has; reusing ids wouldn't be.
     ++stats_.bad_records;
@@ -122,6 +152,7 @@ void Spool::load_segment(const std::string& name, const std::vector<std::string>
       continue;
     }
     if (record.id <= last_id_) continue;  // written twice around a failed sync
+    note_hole(record.id);
     if (runs.empty() || record.id != runs.back().segment.last + 1) {
       const auto own = segment_name(record.id);
       if (own != name && std::ranges::find(names, own) != names.end())
@@ -190,6 +221,7 @@ bool Spool::append(std::vector<std::string> payloads) {
   if (written) {
     stats_.degraded = false;
     stats_.failure.clear();
+    save_accounted();
   } else {
     give_up_segment();
     stats_.degraded = true;
@@ -298,6 +330,7 @@ void Spool::trim_recent() {
     if (!done && (recent_.size() == 1 || !(only_here ? too_many_here : too_many))) return;
     if (only_here) {
       ++stats_.lost_memory;
+      accounted_ = std::max(accounted_, oldest.record.id);
       --beats_only_here;
       bytes_only_here -= size;
     }
@@ -371,6 +404,7 @@ void Spool::drop_oldest(std::uint64_t& counter) {
   stats_.disk_bytes -= segments_.front().bytes;
   (void)files_.remove(segments_.front().path);
   const std::uint64_t gone = segments_.front().last;
+  accounted_ = std::max(accounted_, gone);
   segments_.pop_front();
   while (!recent_.empty() && recent_.front().on_disk && recent_.front().record.id <= gone) {
     recent_bytes_ -= recent_.front().record.payload.size();

@@ -60,9 +60,9 @@ TEST(AgentSettings, AServerWithoutASchemeIsAnError) {
 TEST(AgentSettings, AllProblemsAreToldAtOnce) {
   const auto loaded =
       load({"--listen", "7311", "--sources", "nvidia,rapl"}, "server: ftp://x\nbeat: 1s\ninterval: 5s\n");
-  EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--sources: sources: unknown source \"nvidia\""),
+  EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--sources: unknown source \"nvidia\""),
                                            HasSubstr("agent.yaml:1:9: server: \"ftp://x\" is no URL"),
-                                           HasSubstr("--listen: listen: \"7311\" is not host:port"),
+                                           HasSubstr("--listen: \"7311\" is not host:port"),
                                            HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 
@@ -75,7 +75,7 @@ TEST(AgentSettings, AMeterFitsTheBeatAndStandsOnce) {
   EXPECT_THAT(told("ipmi:deadline=30s"), ElementsAre(HasSubstr("longer than source_deadline of 5000 ms")));
   EXPECT_THAT(told("auto,ipmi"), ElementsAre(HasSubstr("ipmi stands 2 times")));
   EXPECT_THAT(told("redfish:https://a,redfish:https://b"), ElementsAre(HasSubstr("redfish stands 2 times")));
-  EXPECT_THAT(load({"--server", "http://s", "--sysfs", "host/sys"}).problems,
+  EXPECT_THAT(load({"--server", "http://s", "--host-root", "host"}).problems,
               ElementsAre(HasSubstr("is no absolute path")));
 }
 

@@ -94,6 +94,52 @@ TEST_F(BeatsTest, ABeatSaysWhoWhenAndWhat) {
   EXPECT_EQ(beat.devices[0].power, Watts{250});
 }
 
+/// Gives one card, or an error.
+class FixedSource final : public sensors::Source {
+ public:
+  FixedSource(std::string name, std::optional<Error> error)
+      : name_(std::move(name)), error_(std::move(error)) {}
+  [[nodiscard]] std::string name() const override { return name_; }
+  Result<std::vector<metering::Reading>> read() override {
+    if (error_) return tl::unexpected(*error_);
+    return std::vector<metering::Reading>{};
+  }
+
+ private:
+  std::string name_;
+  std::optional<Error> error_;
+};
+
+TEST_F(BeatsTest, SourcesThatGiveNothingSayWhyInTheBeat) {
+  const auto shared = std::make_shared<Collector>(Collector::Options{});
+  const auto own_clock = std::make_shared<tidewatt::testing::ManualClock>(clock.utc_now());
+  const auto add = [&](const std::string& name, std::optional<Error> error) {
+    sources.push_back(std::make_unique<SourceRunner>(std::make_unique<FixedSource>(name, std::move(error)),
+                                                     SourceWatch{Milliseconds{1'000}, Milliseconds{5'000}},
+                                                     shared, own_clock));
+  };
+  add("nvidia", Error{ErrorCode::not_found, "no driver\xff\nhere" + std::string(400, 'x'), "install it"});
+  add("rapl", std::nullopt);
+  add("ipmi", std::nullopt);
+  sources[0]->read_once();
+  sources[1]->read_once();
+  Beats beats{facts, clock, files, collector, sources};
+  const auto told = beats.make().sources;
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0].source, "nvidia");
+  EXPECT_EQ(told[0].state, SourceState::failed);
+  EXPECT_TRUE(told[0].reason.starts_with("no driver??herexxx")) << told[0].reason;
+  EXPECT_EQ(told[0].reason.size(), SourceReport::kLongestReason);
+  EXPECT_EQ(told[1], (SourceReport{"rapl", SourceState::ok, ""}));
+  EXPECT_EQ(told[2].state, SourceState::starting) << "not read yet";
+  for (int i = 0; i < 40; ++i) add("s" + std::to_string(i), std::nullopt);
+  add("last", Error{ErrorCode::io, "broken", ""});
+  for (std::size_t i = 2; i < sources.size(); ++i) sources[i]->read_once();
+  const auto many = beats.make().sources;
+  ASSERT_EQ(many.size(), SourceReport::kMost);
+  EXPECT_EQ(many[1].source, "last") << "what gives nothing comes first where there are too many";
+}
+
 TEST_F(BeatsTest, ANodeWithoutSourcesStillBeats) {
   Beats beats{facts, clock, files, collector, sources};
   EXPECT_TRUE(beats.make().devices.empty());

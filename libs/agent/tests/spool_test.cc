@@ -182,6 +182,48 @@ TEST_F(SpoolTest, SoundRecordsAroundADamagedOneAreSentInOrder) {
   EXPECT_THAT(payloads(*open()), ElementsAre("three", "four", "five"));
 }
 
+TEST_F(SpoolTest, BeatsMissingAmongTheOthersAreCountedAsLostOnce) {
+  {
+    auto spool = open();
+    for (const char* payload : {"one", "two", "three", "four"}) spool->append(payload);
+  }
+  files.files[segment_path()][20 + 32 + 3 + 32] ^= 1;  // in the second payload
+  EXPECT_EQ(open()->stats().lost_holes, 1U);
+  EXPECT_EQ(open()->stats().lost_holes, 0U);
+  files.files[segment_path(1)][20 + 32] ^= 1;  // and in the third, which begins a segment now
+  EXPECT_EQ(open()->stats().lost_holes, 1U);
+  auto spool = open();
+  EXPECT_EQ(spool->stats().lost_holes, 0U);
+  EXPECT_THAT(payloads(*spool), ElementsAre("one", "four"));
+}
+
+TEST_F(SpoolTest, ASegmentThatIsGoneIsCountedAsLost) {
+  options.segment_bytes = 100;
+  {
+    auto spool = open();
+    for (int i = 0; i < 9; ++i) spool->append(std::string(30, '.'));
+    spool->acknowledge(2);
+  }
+  const auto waiting = open()->stats().waiting;
+  files.files.erase(segment_path());  // the oldest
+  auto spool = open();
+  EXPECT_GT(spool->stats().lost_holes, 0U);
+  EXPECT_EQ(spool->stats().lost_holes + spool->stats().waiting, waiting);
+}
+
+TEST_F(SpoolTest, WhatWasSentOrCountedAsDroppedIsNoHole) {
+  options.max_bytes = 8000;
+  {
+    auto spool = open();
+    for (int i = 0; i < 100; ++i) spool->append(std::string(200, '.'));
+    EXPECT_GT(spool->stats().dropped_full, 0U);
+  }
+  EXPECT_EQ(open()->stats().lost_holes, 0U);
+  files.files.erase("/s/losses-counted");
+  files.files.erase("/s/acknowledged");  // nobody knows where it began
+  EXPECT_EQ(open()->stats().lost_holes, 0U);
+}
+
 TEST_F(SpoolTest, AKillWhileSoundRecordsAreSavedApartLosesNone) {
   {
     auto spool = open();

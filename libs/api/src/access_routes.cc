@@ -5,6 +5,7 @@
 
 #include "body.h"
 #include "handlers.h"
+#include "node_view.h"
 
 namespace tidewatt::api {
 namespace {
@@ -63,10 +64,7 @@ net::Response get_session(Core& core, const Call& call) {
   API_TRY(const auto nodes, core.store.nodes());
   const bool simulated =
       std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.simulated; });
-  const bool replay = std::any_of(nodes.begin(), nodes.end(), [](const auto& node) {
-    return std::any_of(node.devices.begin(), node.devices.end(),
-                       [](const auto& device) { return device.source == "replay"; });
-  });
+  const bool replay = std::any_of(nodes.begin(), nodes.end(), plays_a_log);
   return json_answer(200, Json{{"role", to_string(call.principal.role)},
                                {"team", call.principal.team},
                                {"name", call.principal.name},

@@ -108,10 +108,9 @@ Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
     if (found == totals.end()) continue;
     const auto share = found->second.coverage();
     if (share && *share < kLowCoverage && low++ < kMostOfAKind)
-      alerts.push_back(
-          alert("coverage_low", node.key.node_id, std::nullopt,
-                fmt::format("only {:.1f} % of the range is covered: real energy is higher than shown",
-                            std::floor(*share * 1000.0) / 10.0)));
+      alerts.push_back(alert("coverage_low", node.key.node_id, std::nullopt,
+                             fmt::format("only {} of the range is covered: real energy is higher than shown",
+                                         ledger::coverage_text(*share, false))));
   }
   return {std::move(alerts), of_the_ledger + silent + offset + low + apart};
 }

@@ -83,10 +83,10 @@ class GapFinder {
     const UtcTime end = std::min(request_.range.end, request_.now);
     UtcTime last = request_.range.begin;
     for (const auto& point : points) {
-      if (point.at - last > threshold_) gaps.push_back({{last, point.at}, true, {}});
+      if (point.at - last > threshold_) gaps.push_back({{last, point.at}, true, {}, point.at - last});
       last = point.at;
     }
-    if (end - last > threshold_) gaps.push_back({{last, end}, true, {}});
+    if (end - last > threshold_) gaps.push_back({{last, end}, true, {}, end - last});
   }
 
  private:
@@ -98,6 +98,7 @@ class GapFinder {
 struct UnknownStretch {
   std::optional<UtcTime> last_known;
   std::optional<UtcTime> since;
+  Milliseconds lasting{0};  ///< of the beats without a value since then
 };
 
 struct DeviceKey {
@@ -110,12 +111,14 @@ struct DeviceState {
   Buckets buckets;
   std::optional<Milliwatts> limit;
   std::set<std::string_view> qualities;
+  Quality last_quality = Quality::measured;
   UnknownStretch unknown;
   bool any = false;
 };
 
 void close_unknown(const std::string& key, UnknownStretch& stretch, UtcTime until, Milliseconds join,
                    std::vector<CurveGap>& gaps, std::map<std::string, std::size_t>& last_gap) {
+  const Milliseconds lasting = std::exchange(stretch.lasting, Milliseconds{0});
   if (!stretch.since || until <= *stretch.since) {
     stretch.since.reset();
     return;
@@ -124,9 +127,10 @@ void close_unknown(const std::string& key, UnknownStretch& stretch, UtcTime unti
   if (const auto found = last_gap.find(key);
       found != last_gap.end() && *stretch.since - gaps[found->second].range.end < join) {
     gaps[found->second].range.end = until;
+    gaps[found->second].lasting += lasting;
   } else {
     last_gap[key] = gaps.size();
-    gaps.push_back({{*stretch.since, until}, false, key});
+    gaps.push_back({{*stretch.since, until}, false, key, lasting});
   }
   stretch.since.reset();
 }
@@ -146,29 +150,43 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
   const Milliseconds threshold = std::max(request.max_gap, result.bucket * 5 / 2);
 
   std::map<DeviceKey, DeviceState> devices;
-  std::map<std::string, Buckets> sums;
+  // A range holds a quarter of a million samples: beat after beat lists the same devices in the same order.
+  std::vector<std::pair<const DeviceKey, DeviceState>*> in_order;
+  std::map<std::string, Buckets, std::less<>> sums;
   std::map<std::string, std::size_t> last_gap;
   const Buckets empty{request.range.begin, result.bucket};
+  std::optional<UtcTime> previous;
+  const auto length = [&request](UtcTime from, UtcTime to) { return std::min(to - from, request.max_gap); };
   for (const auto& point : points) {
+    const Milliseconds since_last = previous ? length(*previous, point.at) : Milliseconds{0};
+    previous = point.at;
     struct Sum {
       double mean = 0, min = 0, max = 0;
       int known = 0, total = 0;
     };
-    std::map<std::string_view, Sum> now;
-    for (const auto& sample : point.devices) {
+    std::vector<std::pair<std::string_view, Sum>> now;  // a handful of domains
+    in_order.resize(std::max(in_order.size(), point.devices.size()));
+    for (std::size_t i = 0; i < point.devices.size(); ++i) {
+      const auto& sample = point.devices[i];
       if (request.held_by != nullptr && !held_by(sample, *request.held_by)) continue;
-      const DeviceKey key{sample.domain, sample.index};
-      DeviceState& device = devices.try_emplace(key, DeviceState{empty}).first->second;
+      auto*& place = in_order[i];
+      if (place == nullptr || place->first.index != sample.index || place->first.domain != sample.domain)
+        place = &*devices.try_emplace(DeviceKey{sample.domain, sample.index}, DeviceState{empty}).first;
+      DeviceState& device = place->second;
       if (sample.power_limit) device.limit = sample.power_limit;
-      Sum& sum = now[sample.domain];
+      auto found =
+          std::find_if(now.begin(), now.end(), [&](const auto& d) { return d.first == sample.domain; });
+      if (found == now.end()) found = now.insert(now.end(), {sample.domain, Sum{}});
+      Sum& sum = found->second;
       ++sum.total;
-      const std::string name = series_key(node_id, sample.domain, sample.index);
+      const auto name = [&] { return series_key(node_id, sample.domain, sample.index); };
       if (!sample.power) {
         if (!device.unknown.since) device.unknown.since = device.unknown.last_known.value_or(point.at);
+        device.unknown.lasting += since_last;
         continue;
       }
       if (device.unknown.since)
-        close_unknown(name, device.unknown, point.at, result.bucket, result.gaps, last_gap);
+        close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
       if (request.held_by == nullptr && device.unknown.last_known &&
           point.at - *device.unknown.last_known > threshold) {
         // The node spoke in between, but not of this device.
@@ -178,12 +196,19 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
                              [](UtcTime at, const CurvePoint& other) { return at < other.at; });
         if (between != points.end() && between->at < point.at) {
           device.unknown.since = since;
-          close_unknown(name, device.unknown, point.at, result.bucket, result.gaps, last_gap);
+          UtcTime last = since;
+          for (auto other = between; other != points.end() && other->at < point.at; ++other) {
+            device.unknown.lasting += length(last, other->at);
+            last = other->at;
+          }
+          close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
         }
       }
       device.unknown.last_known = point.at;
       device.any = true;
-      device.qualities.insert(to_string(sample.quality));
+      if (device.qualities.empty() || device.last_quality != sample.quality)
+        device.qualities.insert(to_string(sample.quality));
+      device.last_quality = sample.quality;
       const double mean = as_watts(*sample.power);
       const double min = sample.power_min ? std::min(mean, as_watts(*sample.power_min)) : mean;
       const double max = sample.power_max ? std::max(mean, as_watts(*sample.power_max)) : mean;
@@ -195,10 +220,12 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
     }
     if (!request.with_sum) continue;
     // The whole-machine meter is one already.
-    for (const auto& [domain, sum] : now)
-      if (sum.known > 0 && domain != kDomainPlatform)
-        sums.try_emplace(std::string{domain}, empty)
-            .first->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
+    for (const auto& [domain, sum] : now) {
+      if (sum.known == 0 || domain == kDomainPlatform) continue;
+      auto place = sums.find(domain);
+      if (place == sums.end()) place = sums.emplace(std::string{domain}, empty).first;
+      place->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
+    }
   }
   const UtcTime end = points.empty() ? request.range.begin : points.back().at;
   for (auto& [key, device] : devices) {

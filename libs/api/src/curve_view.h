@@ -40,6 +40,9 @@ struct CurveGap {
   UtcRange range;
   bool no_data = false;  ///< nothing came from the node; else the device was unknown
   std::string key;       ///< the device, when it was unknown
+  /// Time of it without a value: a stretch is drawn from the last known sample to the next and near ones are
+  /// joined, but only the beats in between had none.
+  Milliseconds lasting{0};
 };
 struct NodeCurves {
   Milliseconds bucket{0};  ///< 0 = every beat is a point

@@ -54,6 +54,7 @@ Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::H
     WideMicrojoules energy;
     Milliseconds covered{0};
     Milliseconds gap{0};
+    Milliseconds partial{0};
   };
   std::map<UtcHour, Hour> hours;
   for (const auto& row : rows) {
@@ -63,12 +64,15 @@ Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::H
     hour.energy += row.measures.energy;
     hour.covered += row.measures.covered;
     hour.gap += row.measures.gap;
+    hour.partial += row.measures.partial;
   }
   Json list = Json::array();
   const auto push = [&](UtcHour at, const Hour* hour) {
     Json json{{"hour", format_rfc3339_short(start_of(at))}};
     json["energy_kwh"] = hour != nullptr ? Json(kwh(hour->energy)) : Json(nullptr);
     json["coverage"] = hour != nullptr ? coverage(hour->covered, hour->gap) : Json(nullptr);
+    json["gap_seconds"] = hour != nullptr ? seconds(hour->gap) : Json(0);
+    json["partial_seconds"] = hour != nullptr ? seconds(hour->partial) : Json(0);
     add_carbon_amount(json, core, call, hour != nullptr ? std::optional{hour->energy} : std::nullopt);
     list.push_back(std::move(json));
   };

@@ -53,11 +53,6 @@ WideMeasures sum_of(const std::vector<DomainTotal>& domains) {
   return sum;
 }
 
-std::string percent_cut(double share) {
-  // Cut, not rounded: 99.96 % must not read as 100 %.
-  return fmt::format("{:.1f}", std::floor(share * 1000.0) / 10.0);
-}
-
 /// A first sample is a baseline: until the second one no second and no joule is known.
 bool known(const WideMeasures& measures) {
   return measures.covered.count() > 0 || measures.energy != kNothing;
@@ -73,11 +68,12 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
     notes.push_back(note(
         "baseline", "only first samples were booked: the energy is known from the next one on, not zero"));
   if (const auto share = totals.coverage(); share && *share < kGoodCoverage)
-    notes.push_back(note(
-        "gap",
-        fmt::format("{} % of the time is covered, {} s are gaps: real energy is higher than shown",
-                    percent_cut(*share), sum.gap.count() / 1000),
-        Json{{"coverage_percent", std::floor(*share * 1000.0) / 10.0}, {"gap_seconds", seconds(sum.gap)}}));
+    notes.push_back(
+        note("gap",
+             fmt::format("{} of the time is covered, {} s are gaps: real energy is higher than shown",
+                         ledger::coverage_text(sum.covered, sum.gap, sum.partial), sum.gap.count() / 1000),
+             Json{{"coverage_percent", std::floor(*share * 1000.0 + 1e-7) / 10.0},
+                  {"gap_seconds", seconds(sum.gap)}}));
   if (sum.partial.count() > 0)
     notes.push_back(note("partial",
                          fmt::format("in {} s some known device was unknown or only partly sampled",

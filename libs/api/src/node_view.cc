@@ -9,6 +9,11 @@ bool is_live(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_afte
   return now - node.last_seen_at <= silent_after;
 }
 
+bool plays_a_log(const ledger::NodeInfo& node) {
+  return std::any_of(node.devices.begin(), node.devices.end(),
+                     [](const DeviceSample& device) { return device.source == "replay"; });
+}
+
 PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after) {
   PowerNow result;
   // A node that delivers an old backlog is alive, but what it drew an hour ago isn't what it draws now.
@@ -61,6 +66,7 @@ Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* tot
   row["gap_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->gap) : Json(0);
   row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(0);
   row["simulated"] = node.simulated;
+  row["replay"] = plays_a_log(node);
   row["clock_offset_seconds"] =
       node.clock_offset ? Json(static_cast<double>(node.clock_offset->count()) / 1000.0) : Json(nullptr);
   row["agent_version"] = node.agent_version;

@@ -21,6 +21,8 @@ struct PowerNow {
 };
 /// Of the last beat, if that is fresh.
 PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after);
+/// True when a device of its last beat is played from a recorded log.
+bool plays_a_log(const ledger::NodeInfo& node);
 bool is_live(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after);
 
 /// A row of GET /nodes without its trend.

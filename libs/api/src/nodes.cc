@@ -26,14 +26,14 @@ Error no_such_node(const Call& call) {
 
 /// The node, if the caller may see it.
 Result<NodeInfo> visible_node(Core& core, const Call& call) {
-  TW_TRY(auto node, core.store.node(NodeKey{call.cluster(), call.ids.at(0)}));
+  TW_TRY(const auto node, core.store.node(NodeKey{call.cluster(), call.ids.at(0)}));
   if (!node) return tl::unexpected(no_such_node(call));
   if (call.is_tenant()) {
     TW_TRY(const auto view, tenant_view(core, call, nullptr));
     if (!view.nodes.contains({node->key.cluster, node->key.node_id}))
       return tl::unexpected(no_such_node(call));
   }
-  return *std::move(node);
+  return *node;
 }
 
 /// The node's totals as far as the caller may see them: a tenant its tasks' part.
@@ -148,6 +148,15 @@ Totals device_totals(const ledger::Account& account) {
   return totals;
 }
 
+Json source_states(const NodeInfo& node) {
+  Json list = Json::array();
+  for (const auto& report : node.sources)
+    list.push_back(Json{{"source", report.source},
+                        {"state", to_string(report.state)},
+                        {"reason", report.reason.empty() ? Json(nullptr) : Json(report.reason)}});
+  return list;
+}
+
 }  // namespace
 
 net::Response list_nodes(Core& core, const Call& call) {
@@ -253,6 +262,7 @@ net::Response get_node(Core& core, const Call& call) {
     }
   }
   row["devices"] = std::move(devices);
+  row["source_states"] = call.is_tenant() ? Json::array() : source_states(node);
   return json_answer(200, row);
 }
 
@@ -269,6 +279,8 @@ net::Response get_node_energy(Core& core, const Call& call) {
   if (estimates)
     answer["notes"].push_back(
         note("estimated_not_booked", "estimated power is never booked: it is in no total"));
+  if (plays_a_log(node))
+    answer["notes"].push_back(note("replay", "played from a recorded log: not what the node uses now"));
   return json_answer(200, answer);
 }
 

@@ -52,6 +52,7 @@ class CurvesAnswer {
     for (const auto& gap : curves.gaps) {
       Json row{{"from", format_rfc3339(gap.range.begin)},
                {"to", format_rfc3339(gap.range.end)},
+               {"seconds", seconds(gap.lasting)},
                {"cause", gap.no_data ? "no_data" : "unknown"},
                {"node_id", node_id}};
       if (!gap.key.empty()) row["key"] = gap.key;
@@ -75,9 +76,9 @@ class CurvesAnswer {
     answer["cpu_estimate"] = nullptr;
     answer["cpu_estimate_reason"] = nullptr;
     if (!core_.options.cpu_model) {
-      answer["cpu_estimate_reason"] = "unknown_cpu_model";
+      answer["cpu_estimate_reason"] = cpu_measured_ ? "measured" : "unknown_cpu_model";
     } else if (!any_utilisation_) {
-      answer["cpu_estimate_reason"] = "no_utilisation";
+      answer["cpu_estimate_reason"] = cpu_measured_ ? "measured" : "no_utilisation";
     } else {
       answer["cpu_estimate"] = Json{{"quality", "estimated"},
                                     {"points", std::move(cpu_points_)},
@@ -108,6 +109,7 @@ class CurvesAnswer {
     row["power_limit_watts"] = series.limit ? Json(to_watts(*series.limit).value()) : Json(nullptr);
     row["points"] = std::move(points);
     if (series.quality == "simulated" || series.quality == "mixed") simulated_ = true;
+    if (series.domain == kDomainCpuPackage && !series.points.empty()) cpu_measured_ = true;
     series_.push_back(std::move(row));
   }
 
@@ -117,6 +119,7 @@ class CurvesAnswer {
   Milliseconds bucket_{0};
   bool any_utilisation_ = false;
   bool simulated_ = false;
+  bool cpu_measured_ = false;
   Json series_ = Json::array();
   Json gaps_ = Json::array();
   Json cpu_points_ = Json::array();
@@ -172,7 +175,7 @@ net::Response get_node_power(Core& core, const Call& call) {
   const ledger::NodeKey key{call.cluster(), node_id};
   API_TRY(const auto node, core.store.node(key));
   std::set<std::string> own;
-  bool visible = node.has_value();
+  bool visible = node != nullptr;
   if (call.is_tenant()) {
     API_TRY(const auto view, tenant_view(core, call, nullptr));
     visible = visible && view.nodes.contains({key.cluster, key.node_id});

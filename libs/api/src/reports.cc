@@ -23,15 +23,28 @@ Result<ledger::Scope> scope_of(const Call& call) {
               "known: device, node, task, task_device");
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
+void split_into(std::vector<std::string>& parts, const std::string& text) {
   std::size_t begin = 0;
-  while (begin <= text.size() && !text.empty()) {
+  while (begin < text.size()) {
     const auto comma = std::min(text.find(',', begin), text.size());
     if (comma > begin) parts.push_back(text.substr(begin, comma - begin));
     begin = comma + 1;
   }
-  return parts;
+}
+
+/// ?ids=a,b and ?id=a,comma may both be repeated; none of them at all means every account.
+Result<std::vector<std::string>> ids_of(const Call& call) {
+  std::vector<std::string> ids;
+  const auto lists = call.request.parameters("ids");
+  for (const auto& list : lists) split_into(ids, list);
+  const auto single = call.request.parameters("id");
+  for (const auto& id : single)
+    if (!id.empty()) ids.push_back(id);
+  // A script whose list came out empty must not be answered with everything.
+  if (ids.empty() && !(lists.empty() && single.empty()))
+    return fail(ErrorCode::invalid_input, "ids= and id= name no account",
+                "leave both out for all accounts, or give ids=a,b or id=a");
+  return ids;
 }
 
 /// One account stands for itself, whatever its domain.
@@ -127,8 +140,8 @@ Json source_json(const std::string& name, const SourceState& state, const ledger
 
 net::Response list_accounts(Core& core, const Call& call) {
   API_TRY(const auto scope, scope_of(call));
-  ledger::AccountFilter filter{scope, call.parameter("cluster"), split(call.parameter("ids")),
-                               call.parameter("domain")};
+  API_TRY(auto ids, ids_of(call));
+  ledger::AccountFilter filter{scope, call.parameter("cluster"), std::move(ids), call.parameter("domain")};
   const bool of_tasks = scope == ledger::Scope::task || scope == ledger::Scope::task_device;
   TenantView view;
   if (call.is_tenant()) {
@@ -213,6 +226,11 @@ net::Response list_sources(Core& core, const Call&) {
       } else if (state.why_not.empty()) {
         state.why_not = device.reason.empty() ? "gave no power in the last round" : device.reason;
       }
+    }
+    // A source that gives nothing delivered no device that could say why.
+    for (const auto& report : node.sources) {
+      if (report.state == ::tidewatt::SourceState::ok || sources.contains(report.source)) continue;
+      sources[report.source].why_not = report.reason.empty() ? std::string{"not read yet"} : report.reason;
     }
     Json rows = Json::array();
     for (const auto& [name, state] : sources) rows.push_back(source_json(name, state, node));

@@ -70,8 +70,9 @@ class ApiTest : public ::testing::Test {
       const std::string pair = rest.substr(0, ampersand);
       rest = ampersand == std::string::npos ? std::string{} : rest.substr(ampersand + 1);
       const auto equals = pair.find('=');
-      made.query[pair.substr(0, equals)] =
-          equals == std::string::npos ? std::string{} : pair.substr(equals + 1);
+      made.query_items.emplace_back(pair.substr(0, equals),
+                                    equals == std::string::npos ? std::string{} : pair.substr(equals + 1));
+      made.query.insert_or_assign(made.query_items.back().first, made.query_items.back().second);
     }
     if (!bearer.empty()) made.headers["authorization"] = "Bearer " + bearer;
     made.body = body;

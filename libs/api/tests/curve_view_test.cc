@@ -71,6 +71,29 @@ TEST(NodeCurves, UnknownPointsAreLeftOutAndNamedAsAGap) {
   EXPECT_FALSE(curves.gaps[0].no_data);
   EXPECT_EQ(curves.gaps[0].key, "n1/gpu/0");
   EXPECT_EQ(curves.gaps[0].range, (UtcRange{kBegin, kBegin + Milliseconds{40'000}}));
+  EXPECT_EQ(curves.gaps[0].lasting, Milliseconds{20'000}) << "one beat had no value";
+}
+
+TEST(NodeCurves, AnUnknownStretchTellsTheSecondsWithoutAValue) {
+  std::vector<ledger::CurvePoint> points;
+  // Every third beat of 20 s is unknown, for an hour, in 36 buckets of 100 s: one stretch on screen.
+  for (int i = 0; i < 180; ++i)
+    points.push_back(point(Milliseconds{i * 20'000}, i % 3 == 1 ? std::nullopt : std::optional{1000}));
+  const auto curves = node_curves("n1", points, request(Milliseconds{3'600'000}, 36));
+  ASSERT_EQ(curves.gaps.size(), 1U);
+  EXPECT_EQ(curves.gaps[0].lasting, Milliseconds{60 * 20'000}) << "60 beats, not the hour around them";
+  auto other = points;
+  for (auto& p : other) {
+    if (!p.devices[0].power) p.devices.clear();  // not named at all
+    ledger::CurveSample second;
+    second.domain = "gpu";
+    second.index = 1;
+    second.power = Milliwatts{1};
+    p.devices.push_back(second);
+  }
+  auto asked = request(Milliseconds{3'600'000}, 36);
+  asked.max_gap = Milliseconds{30'000};
+  for (const auto& gap : node_curves("n1", other, asked).gaps) EXPECT_LE(gap.lasting, gap.range.length());
 }
 
 TEST(NodeCurves, SilenceIsAGapAlsoAtTheEnds) {

@@ -277,6 +277,64 @@ TEST_F(EnergyTest, TheExportHoldsHourlyRowsInBothForms) {
   EXPECT_EQ(json.at("rows").size(), 4U);  // device, node, task, task_device
 }
 
+TEST_F(EnergyTest, AccountsAreNamedByListsOrOneByOneAndNeverByNothing) {
+  const auto ops = token(Role::ops);
+  for (const char* node : {"a", "b", "c", "a,b"}) one_minute(node);
+  const auto ids = [&](const std::string& query) {
+    std::string out;
+    const auto answer = get("/api/v1/energy/accounts?scope=node" + query, ops);
+    for (const auto& account : answer.at("accounts")) out += account.at("id").get<std::string>() + ";";
+    return out;
+  };
+  EXPECT_EQ(ids(""), "a;a,b;b;c;");
+  EXPECT_EQ(ids("&ids=a,b"), "a;b;");
+  EXPECT_EQ(ids("&ids=a&ids=c"), "a;c;");
+  EXPECT_EQ(ids("&id=a,b"), "a,b;") << "one id, comma and all";
+  EXPECT_EQ(ids("&id=a,b&id=c&ids=a"), "a;a,b;c;");
+  for (const char* none : {"&ids=", "&ids=,", "&id=", "&ids=&id="})
+    EXPECT_EQ(call("GET", std::string{"/api/v1/energy/accounts?scope=node"} + none, ops).status, 400) << none;
+}
+
+TEST_F(EnergyTest, ANodeSaysWhyItsSourcesGiveNothing) {
+  post(R"({"node_id":"n1","gpu_stats":[],"sources":[{"source":"nvidia","state":"failed","reason":"no driver"},
+           {"source":"rapl","state":"ok"},{"source":"ipmi","state":"starting"}]})");
+  const auto node = get("/api/v1/nodes/n1", token(Role::viewer));
+  EXPECT_EQ(node.at("devices_total"), 0);
+  const auto& states = node.at("source_states");
+  ASSERT_EQ(states.size(), 3U);
+  EXPECT_EQ(states.at(0), (Json{{"source", "nvidia"}, {"state", "failed"}, {"reason", "no driver"}}));
+  EXPECT_TRUE(states.at(1).at("reason").is_null());
+  const auto sources = get("/api/v1/settings/sources", token(Role::viewer)).at("nodes").at(0).at("sources");
+  ASSERT_EQ(sources.size(), 2U) << "those that give nothing; the others are told by their devices";
+  EXPECT_EQ(sources.at(1).at("source"), "nvidia");
+  EXPECT_EQ(sources.at(1).at("devices"), 0);
+  EXPECT_EQ(sources.at(1).at("state"), "unknown");
+  EXPECT_EQ(sources.at(1).at("why_not"), "no driver");
+  EXPECT_EQ(get("/api/v1/nodes/n1", token(Role::ops)).at("replay"), false);
+}
+
+TEST_F(EnergyTest, ARecordedLogIsCalledOneWhereverItsNodeIsShown) {
+  post(R"({"node_id":"r","sampled_at":"2026-03-01T10:00:00Z",
+           "platform":[{"domain":"platform","index":0,"power_watts":100,"source":"replay"}]})");
+  const auto ops = token(Role::ops);
+  EXPECT_EQ(get("/api/v1/nodes/r", ops).at("replay"), true);
+  EXPECT_EQ(get("/api/v1/nodes", ops).at("nodes").at(0).at("replay"), true);
+  EXPECT_EQ(get("/api/v1/session", ops).at("replay"), true);
+  EXPECT_TRUE(has_note(get("/api/v1/nodes/r/energy", ops), "replay"));
+}
+
+TEST_F(EnergyTest, ACpuThatIsMeasuredNeedsNoEstimate) {
+  const auto rail = [&](const std::string& time) {
+    post(R"({"node_id":"n1","sampled_at":")" + time + R"(","rails":[{"domain":"cpu_package","index":0,
+             "power_watts":80,"source":"rapl"}]})");
+  };
+  const auto ops = token(Role::ops);
+  one_minute("n1");
+  EXPECT_EQ(get("/api/v1/nodes/n1/power?range=1h", ops).at("cpu_estimate_reason"), "unknown_cpu_model");
+  rail("2026-03-01T10:01:05Z");
+  EXPECT_EQ(get("/api/v1/nodes/n1/power?range=1h", ops).at("cpu_estimate_reason"), "measured");
+}
+
 TEST_F(EnergyTest, AnIdWithSlashesIsOneSegment) {
   const auto ops = token(Role::ops);
   one_minute("rack/7");

@@ -31,13 +31,15 @@ Factor configured(KilogramsPerKwh value, std::string source, const FactorSetting
   return Factor{value, settings.gas, std::move(source), true, settings.year};
 }
 
-std::optional<Factor> from_environment(const FactorSettings& settings, std::vector<std::string>& warnings) {
+std::optional<Factor> from_environment(const FactorSettings& settings, FactorInForce& result) {
+  auto& warnings = result.warnings;
   const std::string text = stated(settings.env_value);
   if (text.empty()) return std::nullopt;
   const auto number = parse_double(text);
   const std::string why = number ? complaint(KilogramsPerKwh{*number}) : "must be a number above 0";
   if (!why.empty()) {
     warnings.push_back(fmt::format("{}={} {}; it is ignored", kEnvValue, text, why));
+    result.value_ignored = true;
     return std::nullopt;
   }
   std::string source = stated(settings.env_source);
@@ -49,11 +51,13 @@ std::optional<Factor> from_environment(const FactorSettings& settings, std::vect
   return configured(KilogramsPerKwh{*number}, std::move(source), settings);
 }
 
-std::optional<Factor> from_configuration(const FactorSettings& settings, std::vector<std::string>& warnings) {
+std::optional<Factor> from_configuration(const FactorSettings& settings, FactorInForce& result) {
+  auto& warnings = result.warnings;
   if (!settings.config_value) return std::nullopt;
   const std::string text = format_double(settings.config_value->value());
   if (const std::string why = complaint(*settings.config_value); !why.empty()) {
     warnings.push_back(fmt::format("{}: {} {}; it is ignored", kConfigValue, text, why));
+    result.value_ignored = true;
     return std::nullopt;
   }
   std::string source{trim(settings.config_source)};
@@ -72,12 +76,12 @@ std::string_view unit_of(Gas gas) { return gas == Gas::co2 ? "kgCO2/kWh" : "kgCO
 
 FactorInForce factor_in_force(const FactorSettings& settings) {
   FactorInForce result;
-  if (auto factor = from_environment(settings, result.warnings)) {
+  if (auto factor = from_environment(settings, result)) {
     result.factor = *std::move(factor);
     return result;
   }
   const std::string env_source = stated(settings.env_source);
-  if (auto factor = from_configuration(settings, result.warnings)) {
+  if (auto factor = from_configuration(settings, result)) {
     if (!env_source.empty())
       result.warnings.push_back(
           fmt::format("{}={} is ignored: {} gives no usable value, the configured factor is in force",

@@ -37,10 +37,24 @@ std::string_view to_string(Kind kind) {
   return "text";
 }
 
+namespace {
+
+// "--tls-certificate" is the setting tls.certificate.
+bool is_flag_of(std::string_view flag, std::string_view path) {
+  if (!flag.starts_with("--") || flag.size() != path.size() + 2) return false;
+  return std::ranges::equal(flag.substr(2), path, [](char in_flag, char in_path) {
+    return in_flag == in_path || (in_flag == '-' && (in_path == '.' || in_path == '_'));
+  });
+}
+
+}  // namespace
+
 std::string Problem::to_string() const {
   std::string line = where;
+  // The setting is named once: the flag does it, and some texts begin with it.
+  const bool named = is_flag_of(where, path) || (!path.empty() && text.starts_with(path + " "));
   for (const std::string* part : {&path, &text}) {
-    if (part->empty()) continue;
+    if (part->empty() || (part == &path && named)) continue;
     if (!line.empty()) line += ": ";
     line += *part;
   }

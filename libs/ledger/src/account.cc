@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <string>
 #include <utility>
 
 namespace tidewatt::ledger {
@@ -41,6 +43,25 @@ void AccountDelta::add(const AccountDelta& other) {
     first_sample_at = other.first_sample_at;
   if (other.last_sample_at && (!last_sample_at || *other.last_sample_at > *last_sample_at))
     last_sample_at = other.last_sample_at;
+}
+
+std::string coverage_text(double share, bool whole) {
+  if (!(share > 0)) return "0%";
+  if (share >= 1 && whole) return "100%";
+  constexpr double kTenths = 1000;
+  constexpr int kBelowWhole = 999;
+  // 0.982 * 1000 is 981.9999...: the epsilon is far below a printed digit.
+  constexpr double kNoise = 1e-7;
+  const auto tenths = static_cast<int>(std::min<double>(kBelowWhole, std::floor(share * kTenths + kNoise)));
+  if (tenths == 0) return "<0.1%";
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%";
+}
+
+std::string coverage_text(Milliseconds covered, Milliseconds gap, Milliseconds partial) {
+  const auto all = covered + gap;
+  if (all <= Milliseconds{0}) return "—";
+  return coverage_text(static_cast<double>(covered.count()) / static_cast<double>(all.count()),
+                       gap <= Milliseconds{0} && partial <= Milliseconds{0});
 }
 
 std::string_view attribution_of(const WideMeasures& totals) {

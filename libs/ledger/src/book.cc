@@ -63,6 +63,13 @@ struct Piece {
 
 std::vector<Piece> cut_into_pieces(UtcRange counted, const std::vector<Segment>& segments,
                                    Microjoules energy) {
+  // Nearly always: one segment within one hour takes it all.
+  if (segments.size() == 1 && counted.begin < counted.end) {
+    const auto& only = segments.front();
+    if (only.range.begin <= counted.begin && only.range.end >= counted.end &&
+        hour_of(counted.begin) == hour_of(counted.end - Milliseconds{1}))
+      return {{counted, &only, energy.n}};
+  }
   std::vector<Piece> pieces;
   std::vector<std::int64_t> lengths;
   for (const auto& segment : segments) {
@@ -113,12 +120,20 @@ class Booker {
     curve_.cpu_util = beat_.cpu_util;
     listed_.assign(cursor_.devices.size(), false);
     gone_.assign(cursor_.devices.size(), false);
+    devices_.reserve(beat_.devices.size());
+    curve_.devices.reserve(beat_.devices.size());
     for (const auto& sample : beat_.devices) device(sample);
     find_missing();
     for (auto& domain : domains_) close(domain);
     retire();
 
-    for (auto& delta : devices_) booking.deltas.push_back(std::move(delta));
+    booking.deltas = std::move(devices_);
+    std::size_t more = 0;
+    for (const auto& domain : domains_) {
+      ++more;
+      for (const auto& [task, work] : domain.tasks) more += 1 + work.devices.size();
+    }
+    booking.deltas.reserve(booking.deltas.size() + more);
     for (auto& domain : domains_) {
       if (!domain.node.hours.empty()) booking.deltas.push_back(std::move(domain.node));
       for (auto& [task, work] : domain.tasks) {
@@ -300,13 +315,14 @@ class Booker {
         continue;
       }
       // Beside what is nobody's, the part of a holder that gets no interval is nobody's as well.
-      std::vector<std::string> parties = receivers;
-      if (sample.unheld) {
-        parties.clear();
+      std::vector<std::string> with_leavers;
+      if (sample.unheld)
         std::set_union(receivers.begin(), receivers.end(), now.begin(), now.end(),
-                       std::back_inserter(parties));
-      }
-      const auto parts = split_exactly(piece.energy, weights_of(parties, declared, sample.unheld));
+                       std::back_inserter(with_leavers));
+      const auto& parties = sample.unheld ? with_leavers : receivers;
+      const bool alone = parties.size() == 1 && !sample.unheld;
+      const auto parts = alone ? std::vector{piece.energy}
+                               : split_exactly(piece.energy, weights_of(parties, declared, sample.unheld));
       if (sample.unheld) node.unattributed += Microjoules{parts.back()};
       for (std::size_t i = 0; i < parties.size(); ++i) {
         if (!std::binary_search(receivers.begin(), receivers.end(), parties[i])) {
@@ -567,14 +583,14 @@ std::string_view to_string(Note note) {
   return "unknown";
 }
 
-Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt,
+Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& receipt,
              const TaskWindows& windows, const Rules& rules) {
   Booking booking;
-  if (seen_before(cursor, beat)) {
+  booking.next = std::move(cursor);
+  if (seen_before(booking.next, beat)) {
     booking.verdict = Verdict::duplicate;
     return booking;
   }
-  booking.next = cursor;
   auto time = resolve_time(booking.next, beat, receipt);
   if (!time.refused.empty()) {
     booking.verdict = Verdict::rejected;

@@ -11,9 +11,6 @@ namespace {
 
 constexpr int kTries = 8;
 
-/// What one call may add to one account: 64 bits hold it with room.
-constexpr WideMicrojoules::Int kMostPerCall = 9'000'000'000'000'000'000;
-
 }  // namespace
 
 std::string_view to_string(BeatOutcome outcome) {
@@ -57,13 +54,12 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
     return;
   }
   work.accrual.expected_revision = read->revision;
-  NodeCursor cursor = std::move(read->cursor);
-  std::map<AccountKey, AccountDelta> folded;
+  NodeCursor cursor = *read->cursor;
   bool changed = false;
-  WideMicrojoules::Int energy = 0;
   for (std::size_t i = 0; i < work.beats.size(); ++i) {
     const auto& received = *work.beats[i];
-    auto booking = ledger::book(cursor, *received.beat, received.receipt, windows, rules_);
+    auto booking = ledger::book(std::move(cursor), *received.beat, received.receipt, windows, rules_);
+    cursor = std::move(booking.next);
     switch (booking.verdict) {
       case Verdict::duplicate:
         work.results[i].outcome = BeatOutcome::duplicate;
@@ -74,61 +70,59 @@ void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
       case Verdict::accepted:
         break;
     }
-    for (const auto& delta : booking.deltas)
-      if (delta.key.scope == Scope::node)
-        for (const auto& row : delta.hours) energy += row.measures.energy.n;
-    if (energy > kMostPerCall) {
-      for (; i < work.beats.size(); ++i)
-        work.results[i] = {BeatOutcome::retry, "more energy than one request can book; send smaller batches"};
-      break;
-    }
     changed = true;
-    cursor = std::move(booking.next);
     if (booking.curve) {
       auto& newest = work.newest[received.beat->agent_id];
       if (newest.beat == nullptr || booking.curve->at > newest.at)
         newest = {received.beat, received.receipt.at, booking.curve->at, booking.clock_offset};
     }
-    for (auto& delta : booking.deltas) {
-      auto [place, made] = folded.try_emplace(delta.key);
-      if (made) {
-        place->second = std::move(delta);
-      } else {
-        place->second.add(delta);
-      }
+    if (work.accrual.deltas.empty()) {
+      work.accrual.deltas = std::move(booking.deltas);
+    } else {
+      std::move(booking.deltas.begin(), booking.deltas.end(), std::back_inserter(work.accrual.deltas));
     }
     if (booking.curve) work.accrual.curve.push_back(std::move(*booking.curve));
     work.checks.insert(work.checks.end(), booking.checks.begin(), booking.checks.end());
     work.notes.insert(work.notes.end(), booking.notes.begin(), booking.notes.end());
   }
-  work.accrual.next = std::move(cursor);
-  work.accrual.deltas.reserve(folded.size());
-  for (auto& [key, delta] : folded) work.accrual.deltas.push_back(std::move(delta));
+  work.accrual.next = std::make_shared<const NodeCursor>(std::move(cursor));
   if (!changed) work.settled = true;  // nothing to write
 }
 
 /// Liveness and booking are apart: whoever sends is alive. What is *shown* of a node comes from its agents'
 /// newest accepted beats alone: a beat that was refused, sent again or late says nothing of now.
-std::optional<NodeInfo> Ledger::seen(const NodeWork& work) {
+SharedNode Ledger::seen(const NodeWork& work) {
   const auto& last = *work.beats.back();
   const auto has = [&work](BeatOutcome outcome) {
     return std::any_of(work.results.begin(), work.results.end(),
                        [outcome](const auto& r) { return r.outcome == outcome; });
   };
-  auto known = store_.node(work.node);
-  std::optional<NodeInfo> info = known ? std::move(*known) : std::nullopt;
+  const auto stored = store_.node(work.node);
+  const NodeInfo* const known = stored ? stored->get() : nullptr;
+  std::optional<NodeInfo> info;
   if (has(BeatOutcome::accepted)) {
-    for (const auto& [agent, beat] : work.newest) info = shown_with(std::move(info), beat);
-    if (info) add_checks(*info, work.checks);
-  } else if (!info && has(BeatOutcome::retry)) {
+    for (const auto& [agent, beat] : work.newest)
+      if (auto shown = shown_with(info ? &*info : known, beat)) info = std::move(shown);
+    if (!work.checks.empty() && (info || known != nullptr)) {
+      if (!info) info = *known;
+      add_checks(*info, work.checks);
+    }
+  } else if (known == nullptr && has(BeatOutcome::retry)) {
     // Nothing is kept of a node that was only ever refused.
-    info = shown_with(std::nullopt, {last.beat, last.receipt.at, {}, {}});
+    info = shown_with(nullptr, {last.beat, last.receipt.at, {}, {}});
     info->last_sample_at.reset();
     info->agents.clear();
+    info->sources.clear();
     for (auto& device : info->devices) device.power.reset();
   }
-  if (info) info->last_seen_at = std::max(info->last_seen_at, last.receipt.at);
-  return info;
+  if (!info) {
+    if (known == nullptr) return nullptr;
+    if (known->last_seen_at >= last.receipt.at) return *stored;
+    info = *known;
+  }
+  info->last_seen_at = std::max(info->last_seen_at, last.receipt.at);
+  if (!info->first_seen_at) info->first_seen_at = info->last_seen_at;
+  return std::make_shared<const NodeInfo>(*std::move(info));
 }
 
 std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const TaskWindows& windows) {
@@ -172,9 +166,10 @@ std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const 
     work->results.assign(work->beats.size(),
                          {BeatOutcome::retry, "another server keeps booking this node; send again"});
 
-  std::vector<NodeInfo> alive;
+  std::vector<SharedNode> alive;
+  alive.reserve(by_node.size());
   for (const auto& [key, work] : by_node)
-    if (auto info = seen(work)) alive.push_back(std::move(*info));
+    if (auto info = seen(work)) alive.push_back(std::move(info));
   (void)store_.note_seen(alive);
 
   std::vector<BeatResult> results(beats.size());

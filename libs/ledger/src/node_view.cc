@@ -20,34 +20,58 @@ void describe(NodeInfo& info, const ShownBeat& shown) {
   info.zone = beat.zone;
   info.region = beat.region;
   info.agent_version = beat.agent_version;
+  // A late beat says nothing of the clock: what an earlier one of the same boot said holds.
+  if (shown.clock_offset || info.boot_id != beat.boot_id) info.clock_offset = shown.clock_offset;
   info.boot_id = beat.boot_id;
   info.labels = beat.labels;
   info.last_sample_at = shown.at;
-  info.clock_offset = shown.clock_offset;
   info.cpu_util = beat.cpu_util;
   info.cpu_cores = beat.cpu_cores;
   info.cpu_model = beat.cpu_model;
 }
 
+void copy_description(NodeInfo& info, const NodeInfo& from) {
+  info.key = from.key;
+  info.zone = from.zone;
+  info.region = from.region;
+  info.agent_version = from.agent_version;
+  info.boot_id = from.boot_id;
+  info.labels = from.labels;
+  info.last_sample_at = from.last_sample_at;
+  info.clock_offset = from.clock_offset;
+  info.cpu_util = from.cpu_util;
+  info.cpu_cores = from.cpu_cores;
+  info.cpu_model = from.cpu_model;
+}
+
 }  // namespace
 
-NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown) {
-  NodeInfo before = known.value_or(NodeInfo{});
-  NodeInfo after = before;
+std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown) {
+  static const NodeInfo kNothing;
+  const NodeInfo& before = known != nullptr ? *known : kNothing;
   const auto own = [&shown](const AgentShare& share) { return share.agent_id == shown.beat->agent_id; };
   const auto found = std::find_if(before.agents.begin(), before.agents.end(), own);
-  if (found != before.agents.end() && found->last_sample_at >= shown.at) return before;
+  if (found != before.agents.end() && found->last_sample_at >= shown.at) return std::nullopt;
+
+  NodeInfo after;
+  after.first_seen_at = before.first_seen_at;
+  after.last_seen_at = before.last_seen_at;
+  after.checks = before.checks;
   if (!before.last_sample_at || shown.at >= *before.last_sample_at) {
+    after.boot_id = before.boot_id;
+    after.clock_offset = before.clock_offset;
     describe(after, shown);
     after.last_seen_at = std::max(before.last_seen_at, shown.received_at);
+  } else {
+    copy_description(after, before);
   }
 
-  after.devices.clear();
-  after.agents.clear();
   auto device = before.devices.begin();
+  auto source = before.sources.begin();
   for (const auto& share : before.agents) {
     const auto end = device + static_cast<std::ptrdiff_t>(share.devices);
-    AgentShare kept{share.agent_id, share.last_sample_at, 0};
+    const auto sources_end = source + static_cast<std::ptrdiff_t>(share.sources);
+    AgentShare kept{share.agent_id, share.last_sample_at, 0, 0};
     if (!own(share) && *after.last_sample_at - share.last_sample_at <= kOtherAgentsFor) {
       std::copy_if(device, end, std::back_inserter(after.devices), [&](const DeviceSample& theirs) {
         const bool moved = std::any_of(shown.beat->devices.begin(), shown.beat->devices.end(),
@@ -55,12 +79,17 @@ NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown) {
         kept.devices += moved ? 0 : 1;
         return !moved;
       });
+      after.sources.insert(after.sources.end(), source, sources_end);
+      kept.sources = share.sources;
     }
-    if (kept.devices > 0) after.agents.push_back(std::move(kept));
+    if (kept.devices > 0 || kept.sources > 0) after.agents.push_back(std::move(kept));
     device = end;
+    source = sources_end;
   }
   if (*after.last_sample_at - shown.at <= kOtherAgentsFor) {
-    after.agents.push_back({shown.beat->agent_id, shown.at, shown.beat->devices.size()});
+    const Beat& beat = *shown.beat;
+    after.agents.push_back({beat.agent_id, shown.at, beat.devices.size(), beat.sources.size()});
+    after.sources.insert(after.sources.end(), beat.sources.begin(), beat.sources.end());
     after.devices.insert(after.devices.end(), shown.beat->devices.begin(), shown.beat->devices.end());
   }
   after.simulated = std::any_of(after.devices.begin(), after.devices.end(),

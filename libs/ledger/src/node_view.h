@@ -14,9 +14,10 @@ struct ShownBeat {
   std::optional<Milliseconds> clock_offset;
 };
 
-/// The node with this accepted beat. A beat no newer than its agent's last changes nothing; other agents'
-/// devices stay for two minutes of the node's time unless this beat reports them.
-NodeInfo shown_with(std::optional<NodeInfo> known, const ShownBeat& shown);
+/// The node (`known` is null for a new one) with this accepted beat. nullopt: a beat no newer than its
+/// agent's last changes nothing. Other agents' devices stay for two minutes of the node's time unless this
+/// beat reports them.
+std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown);
 
 /// The latest check of each device takes the place of the one before; those of devices that are gone go.
 void add_checks(NodeInfo& info, const std::vector<CheckedCounter>& checks);

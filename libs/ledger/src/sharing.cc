@@ -75,6 +75,13 @@ std::vector<std::string> names_of(const std::vector<Holder>& merged) {
 
 std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::string>& before,
                                  const std::vector<std::string>& now, const TaskWindows& windows) {
+  // Nearly always: the same holders at both ends, and nothing known of when they started or finished.
+  if (before == now &&
+      std::none_of(now.begin(), now.end(), [&](const std::string& task) { return windows.contains(task); })) {
+    std::vector<Segment> whole;
+    if (interval.begin < interval.end) whole.push_back({interval, now, now.size() > 1});
+    return whole;
+  }
   std::vector<std::string> tasks;
   std::set_union(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(tasks));
 

@@ -8,6 +8,9 @@ namespace {
 constexpr Milliseconds kClockTolerance{5 * 60 * 1000};
 /// A boot that began so far behind began with a clock that nobody had set yet.
 constexpr Milliseconds kUnsetClock{24 * 60 * 60 * 1000};
+/// A beat that comes at the pace it was sampled at, within this, came without delay, as far as anybody can
+/// tell.
+constexpr Milliseconds kInStep{5'000};
 constexpr std::size_t kMostBoots = 8;
 constexpr std::size_t kMostAgents = 16;
 
@@ -93,7 +96,8 @@ SampleTime continue_boot(NodeCursor& cursor, BootCursor& boot, const Beat& beat,
     return time;
   }
   const auto lateness = elapsed ? std::max(Milliseconds{0}, *elapsed - advance) : Milliseconds{0};
-  if (wall) time.clock_offset = *wall - receipt->at + lateness;
+  // A beat that came quicker than it was sampled catches up: the anchor was late, and it may be late itself.
+  if (wall && elapsed && advance <= *elapsed + kInStep) time.clock_offset = *wall - receipt->at + lateness;
   // The anchor is the beat that came with the least delay: only against it can a future be told from a late
   // arrival.
   if (!elapsed || advance >= *elapsed || boot.server_run != receipt->server_run)
@@ -109,7 +113,8 @@ SampleTime begin_boot(NodeCursor& cursor, const Beat& beat, const std::optional<
     return time;
   }
   time.at = wall ? *wall : receipt->at;
-  if (wall && receipt) time.clock_offset = *wall - receipt->at;
+  // Ahead is ahead, but behind may only be late (a spool, a relay): the next beat tells.
+  if (wall && receipt && *wall + kInStep >= receipt->at) time.clock_offset = *wall - receipt->at;
   if (receipt && time.at > receipt->at + kClockTolerance) {
     time.refused = "from the future: sampled_at " + format_rfc3339(time.at) +
                    " is more than 5 min after receipt at " + format_rfc3339(receipt->at) +

@@ -25,6 +25,24 @@ TEST(Attribution, IsDecidedBySharedSecondsNotByEnergy) {
   EXPECT_EQ(attribution_of(totals), "shared_estimated");
 }
 
+TEST(CoverageText, IsCutAndWholeOnlyWhereNothingIsMissing) {
+  EXPECT_EQ(coverage_text(1.0, true), "100%");
+  EXPECT_EQ(coverage_text(1.0, false), "99.9%") << "some second was partial";
+  EXPECT_EQ(coverage_text(0.99999, false), "99.9%");
+  EXPECT_EQ(coverage_text(0.982, false), "98.2%");
+  EXPECT_EQ(coverage_text(0.98199, false), "98.1%");
+  EXPECT_EQ(coverage_text(0.5, false), "50.0%");
+  EXPECT_EQ(coverage_text(0.0004, false), "<0.1%");
+  EXPECT_EQ(coverage_text(0, false), "0%");
+  const auto of = [](int covered, int gap, int partial) {
+    return coverage_text(Milliseconds{covered}, Milliseconds{gap}, Milliseconds{partial});
+  };
+  EXPECT_EQ(of(0, 0, 0), "—");
+  EXPECT_EQ(of(10, 0, 0), "100%");
+  EXPECT_EQ(of(10, 0, 1), "99.9%");
+  EXPECT_EQ(of(1'000'000, 1, 0), "99.9%");
+}
+
 TEST(Scope, NamesGoBothWays) {
   for (const auto scope : {Scope::device, Scope::node, Scope::task, Scope::task_device})
     EXPECT_EQ(scope_from(to_string(scope)), scope);

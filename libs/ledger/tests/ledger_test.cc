@@ -55,7 +55,7 @@ TEST_F(LedgerTest, FailedBookingIsAnsweredRetryAndTheNodeIsAliveAllTheSame) {
   faulty.accrue_fails = Error{ErrorCode::io, "disk full", "free some space"};
   EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "retry"));
   EXPECT_EQ(energy("n1"), "no row");
-  EXPECT_TRUE(*store->node({"default", "n1"}));
+  EXPECT_NE(*store->node({"default", "n1"}), nullptr);
   faulty.accrue_fails.reset();
   EXPECT_EQ(book(minute("n1")), std::vector<std::string>(4, "accepted"));
   EXPECT_EQ(energy("n1"), "18000000000");
@@ -108,11 +108,51 @@ TEST_F(LedgerTest, NodeOfTwoAgentsShowsTheDevicesOfBoth) {
   EXPECT_EQ(shown(), (List{"gpu 330"})) << "the meter was silent for more than two minutes";
 }
 
+TEST_F(LedgerTest, NodeSaysWhatEachOfItsAgentsSourcesGives) {
+  const auto shown = [&] {
+    std::vector<std::string> sources;
+    const auto node = *store->node({"default", "n1"});
+    for (const auto& s : node->sources) sources.push_back(s.source + " " + std::string{to_string(s.state)});
+    return sources;
+  };
+  using List = std::vector<std::string>;
+  auto none = BeatBuilder("n1", 1, 0).beat;  // found no device at all
+  none.sources = {{"nvidia", SourceState::failed, "no driver"}, {"rapl", SourceState::failed, "no RAPL"}};
+  book({none});
+  EXPECT_EQ(shown(), (List{"nvidia failed", "rapl failed"}));
+  auto meter = BeatBuilder("n1", 1, 5).gpu(7, 900);
+  meter.beat.agent_id = "meter";
+  meter.beat.sources = {{"redfish", SourceState::ok, ""}};
+  book({meter.beat});
+  EXPECT_EQ(shown(), (List{"nvidia failed", "rapl failed", "redfish ok"})) << "that of no device stays";
+  auto some = BeatBuilder("n1", 2, 20).gpu(0, 300);
+  some.beat.sources = {{"nvidia", SourceState::ok, ""}};
+  book({some.beat});
+  EXPECT_EQ(shown(), (List{"redfish ok", "nvidia ok"}));
+  book({BeatBuilder("n1", 3, 40).gpu(0, 300).beat});
+  EXPECT_EQ(shown(), (List{"redfish ok"})) << "an older agent says nothing";
+}
+
+TEST_F(LedgerTest, LateBeatDoesNotChangeTheOffsetOfTheClock) {
+  const auto take = [&](Beat beat, int received) {
+    const std::chrono::seconds at{received};
+    const ReceivedBeat one{&beat, {kStart + at, Milliseconds{1'000'000} + at, "r"}};
+    EXPECT_EQ(ledger.book({&one, 1}).at(0).outcome, BeatOutcome::accepted);
+    return (*store->node({"default", "n1"}))->clock_offset;
+  };
+  using Offset = std::optional<Milliseconds>;
+  EXPECT_EQ(take(BeatBuilder("n1", 1, 0).gpu(0, 1).beat, 0), Offset{std::chrono::seconds{0}});
+  EXPECT_EQ(take(BeatBuilder("n1", 2, 20).gpu(0, 1).beat, 20), Offset{std::chrono::seconds{0}});
+  auto other_boot = BeatBuilder("n1", 1, 30).gpu(0, 1).beat;
+  other_boot.boot_id = "b2";
+  EXPECT_EQ(take(other_boot, 400), Offset{}) << "another boot, and late: nothing is known of its clock";
+}
+
 TEST_F(LedgerTest, NodeThatWasOnlyEverRefusedDoesNotExist) {
   auto future = BeatBuilder("ghost", 1, 4000).gpu(0, 200).beat;
   const ReceivedBeat received{&future, {kStart, Milliseconds{0}, "r"}};
   ledger.book({&received, 1});
-  EXPECT_FALSE(*store->node({"default", "ghost"}));
+  EXPECT_EQ(*store->node({"default", "ghost"}), nullptr);
 }
 
 TEST_F(LedgerTest, UnreadableCursorIsRetryForThatNodesBeats) {

@@ -125,5 +125,29 @@ TEST(Book, ClockThatJumpsAheadOfTheServerMovesNothing) {
   EXPECT_EQ(books.cursors.begin()->second.devices.at(0).at, kStart + seconds{20});
 }
 
+TEST(Timeline, OffsetIsToldOnlyByBeatsThatCameWithoutDelay) {
+  using Offset = std::optional<Milliseconds>;
+  NodeCursor cursor;
+  // The beat sampled at `s` by a clock that is `ahead`, received at `r`.
+  const auto offset = [&](std::uint64_t seq, int s, int r, int ahead = 0, std::string run = "r1") {
+    auto beat = BeatBuilder("n1", seq, s).gpu(0, 100).beat;
+    *beat.sampled_at += seconds{ahead};
+    auto booking = book(cursor, beat, at(seconds{r}, seconds{r}, std::move(run)), {}, {});
+    EXPECT_EQ(booking.verdict, Verdict::accepted);
+    cursor = std::move(booking.next);
+    return booking.clock_offset;
+  };
+  EXPECT_EQ(offset(1, 0, 3600), Offset{}) << "the first of a spool that waited an hour";
+  EXPECT_EQ(offset(2, 20, 3600), Offset{}) << "it catches up";
+  EXPECT_EQ(offset(3, 3600, 3600), Offset{}) << "the last of it, which nothing confirms yet";
+  EXPECT_EQ(offset(4, 3620, 3620), Offset{seconds{0}}) << "at the pace it was sampled at";
+  EXPECT_EQ(offset(5, 3640, 3760), Offset{seconds{0}}) << "late against a beat that wasn't: taken out";
+  cursor = {};
+  EXPECT_EQ(offset(1, 0, 0, 90), Offset{seconds{90}}) << "no beat comes before it is sampled";
+  cursor = {};
+  EXPECT_EQ(offset(1, 0, 0, -40), Offset{}) << "behind, or late";
+  EXPECT_EQ(offset(2, 20, 20, -40), Offset{seconds{-40}});
+}
+
 }  // namespace
 }  // namespace tidewatt::ledger

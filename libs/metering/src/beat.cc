@@ -36,6 +36,24 @@ std::string_view to_string(HolderState state) {
   return "unknown";
 }
 
+std::string_view to_string(SourceState state) {
+  switch (state) {
+    case SourceState::ok:
+      return "ok";
+    case SourceState::failed:
+      return "failed";
+    case SourceState::starting:
+      return "starting";
+  }
+  return "failed";
+}
+
+SourceState source_state_from(std::string_view text) {
+  for (const auto state : {SourceState::ok, SourceState::starting})
+    if (to_string(state) == text) return state;
+  return SourceState::failed;
+}
+
 HolderState holder_state_from(std::string_view text) {
   for (const auto& [state, known] : kStates)
     if (known == text) return state;

@@ -238,7 +238,7 @@ TEST(RocmSmi, ShowpowerLinesAndCsv) {
       read("rocm-smi",
            "===== Power Consumption =====\nGPU[0]\t\t: Max Graphics Package Power (W): 290.0\n"
            "GPU[0]\t\t: Average Graphics Package Power (W): 36.0\nGPU[1]\t\t: Average Graphics Package "
-           "Power (W): N/A (Secondary die)\n");
+           "Power (W): N/A (Secondary die)\n==================\n===== End of ROCm SMI Log =====\n");
   ASSERT_EQ(text.devices.size(), 2U);
   EXPECT_DOUBLE_EQ(watts(text), 36);
   EXPECT_DOUBLE_EQ(limit(text), 290);

@@ -106,5 +106,33 @@ TEST(GenericTool, NothingAboutPowerIsAnUnknownLayout) {
       std::string::npos);
 }
 
+TEST(Generic, AWholeBesideItsPartsInJsonIsNotAddedToThem) {
+  for (const char* whole : {"system0", "system", "total", "node1", "Chassis0", "host_0"}) {
+    const auto text = std::string{R"({"card0":{"power [W]":112},"card1":{"power [W]":113},")"} + whole +
+                      R"(":{"power [W]":999}})";
+    const auto r = read("generic", text);
+    EXPECT_EQ(r.devices.size(), 2U) << whole;
+    EXPECT_DOUBLE_EQ(r.total->value(), 225) << whole;
+  }
+  const auto list = read(
+      "generic", R"([{"id":0,"power [W]":112},{"id":1,"power [W]":113},{"name":"Total","power [W]":225}])");
+  EXPECT_DOUBLE_EQ(list.total->value(), 225);
+  // Alone it is the device.
+  EXPECT_EQ(watts(read("generic", R"({"system0":{"power [W]":999}})")), 999);
+}
+
+TEST(Generic, DevicesOfSeveralKindsMakeNoTotal) {
+  const auto r = read("generic", R"({"board0":{"power [W]":400},"chip0":{"power [W]":112}})");
+  EXPECT_EQ(r.devices.size(), 2U);
+  EXPECT_FALSE(r.total);
+}
+
+TEST(Generic, ALineForAllDevicesIsNotTheLastOnes) {
+  const auto r = read(
+      "generic", "Card 0\n    Power Draw : 112 W\nCard 1\n    Power Draw : N/A\nTotal Power Draw : 500 W\n");
+  EXPECT_EQ(watts(r), 112);
+  EXPECT_EQ(watts(r, 1), -1);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -149,5 +149,23 @@ TEST(Ipmi, NoPieceOfATextGivesAnotherNumber) {
   expect_no_number_from_a_piece("ipmi", "TOTAL_PWR | 301.000 | Watts | ok | na | na | 990.0\n");
 }
 
+TEST(IpmiSensors, ALimitIsNoReadingHoweverItIsSpelt) {
+  for (const char* name :
+       {"PwrMax",      "PWRMAX",    "Pwr_Max",  "MaxPwr",   "Power Max",  "PowerLimit",       "PwrLimit",
+        "PWRLIM",      "Pwr Lmt",   "PwrCap",   "PWRCAP",   "Power_Cap",  "PwrPeak",          "PWRPEAK",
+        "PeakPower",   "PwrMin",    "PWRMIN",   "PwrRated", "Rated Pwr",  "PwrTDP",           "TDP",
+        "PwrBudget",   "PwrThresh", "Pwr Warn", "PwrCrit",  "PwrDefault", "CPU Power Limit1", "PL1",
+        "Sys Pwr Max2"}) {
+    const auto text =
+        std::string{name} + " | 77h | ok | 7.1 | 900 Watts\nPwr Consumption | 78h | ok | 7.1 | 154 Watts\n";
+    EXPECT_EQ(brief(parsed("ipmi", text)), "Pwr Consumption=154") << name;
+  }
+  for (const char* name : {"Pwr Consumption", "SYS_POWER", "PSU1 Input Power", "Power Supply 1", "PS2 Pwr In",
+                           "CPU_Power", "Total_Power", "System Level (Current)", "MB_HSC_PWR"})
+    EXPECT_EQ(parsed("ipmi", std::string{name} + " | 77h | ok | 7.1 | 154 Watts\n").devices.at(0).power,
+              Watts{154})
+        << name;
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -124,7 +124,9 @@ TEST(NpuSmi, WithoutACardsNumberTheCommandNamesIt) {
 TEST(NpuSmi, APieceOfANumberAtTheEndIsNoReading) {
   EXPECT_FALSE(read("npu-smi", "NPU ID : 0\nChip ID : 0\nNPU Real-time Power(W) : 10").devices[0].power);
   EXPECT_FALSE(read("npu-smi", "NPU ID : 0\nChip ID : 0\nNPU Real-time Power(W) : 103.").devices[0].power);
-  EXPECT_DOUBLE_EQ(watts(read("npu-smi", "NPU ID : 0\nChip ID : 0\nNPU Real-time Power(W) : 103.5")), 103.5);
+  EXPECT_FALSE(read("npu-smi", "NPU ID : 0\nChip ID : 0\nNPU Real-time Power(W) : 103.5").devices[0].power);
+  EXPECT_DOUBLE_EQ(watts(read("npu-smi", "NPU ID : 0\nChip ID : 0\nNPU Real-time Power(W) : 103.5\n")),
+                   103.5);
 }
 
 }  // namespace

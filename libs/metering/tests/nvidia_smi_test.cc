@@ -70,11 +70,11 @@ TEST(NvidiaTable, CarriageReturnsDontMatter) {
   EXPECT_DOUBLE_EQ(ok(text).devices[0].power->value(), 41);
 }
 
-TEST(NvidiaTable, ATruncatedBlockIsUnknownNotAGuess) {
+TEST(NvidiaTable, ATruncatedBlockIsAnErrorNotAGuess) {
   const auto full = table("  41W / 260W ");
-  const auto r = ok(full.substr(0, full.find("| N/A   34C")));
-  EXPECT_FALSE(r.devices[0].power);
-  EXPECT_EQ(r.devices[0].reason, "truncated: the line with usage and cap is missing");
+  const auto e = error(full.substr(0, full.find("| N/A   34C")));
+  EXPECT_NE(e.message.find("truncated: expected the rule that closes the table"), std::string::npos)
+      << e.message;
 }
 
 TEST(NvidiaTable, AGarbledCellCountIsUnknown) {
@@ -235,7 +235,8 @@ TEST(NvidiaCsv, ACutRowIsUnknown) {
   const auto r = ok("index, name, power.draw [W], power.limit [W]\n0, A, 10 W, 300 W\n1, A, 2");
   EXPECT_EQ(std::get<std::int64_t>(r.devices[1].index), 1);
   EXPECT_FALSE(r.devices[1].power);
-  EXPECT_EQ(r.devices[1].reason, "garbled: line 3 has 3 cells, the header names 4");
+  EXPECT_EQ(r.devices[1].reason, "truncated: line 3 ends the text within its 3 of 4 cells");
+  EXPECT_FALSE(r.total);
 }
 
 TEST(NvidiaCsv, NoPowerColumnIsUnknownNotTheLimit) {

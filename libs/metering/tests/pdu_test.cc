@@ -74,5 +74,27 @@ TEST(Pdu, NoPieceOfATextGivesAnotherNumber) {
                                 ".1.3.6.1.4.1.318.1.1.26.4.3.1.5.1 = INTEGER: 137\n");
 }
 
+TEST(Pdu, ANumberThatTheTextEndsWithIsUnknownThoughItIsTheOnlyOne) {
+  const auto r = parsed("pdu", ".1.3.6.1.4.1.318.1.1.26.4.3.1.5.1 = INTEGER: 13");
+  EXPECT_EQ(brief(r), "pdu 1=?");
+  EXPECT_FALSE(r.total);
+}
+
+TEST(Pdu, AWalkThatStandsTwiceCountsOnce) {
+  const std::string walk =
+      ".1.3.6.1.4.1.318.1.1.26.4.3.1.5.1 = INTEGER: 137\n.1.3.6.1.4.1.318.1.1.26.4.3.1.5.2 = INTEGER: 22\n";
+  EXPECT_EQ(brief(parsed("pdu", walk + walk)), "pdu 1=1370 pdu 2=220");
+  EXPECT_DOUBLE_EQ(parsed("pdu", walk + walk).total->value(), 1590);
+  const auto named = parsed("pdu", walk + "PowerNet-MIB::rPDU2DeviceStatusPower.1 = INTEGER: 138\n");
+  EXPECT_EQ(brief(named), "pdu 1=1380 pdu 2=220");
+}
+
+TEST(Pdu, AUnitThatAnswersTheOldAndTheNewObjectCountsOnce) {
+  const auto r = parsed("pdu",
+                        ".1.3.6.1.4.1.318.1.1.12.1.16.0 = INTEGER: 1365\n"
+                        ".1.3.6.1.4.1.318.1.1.26.4.3.1.5.1 = INTEGER: 137\n");
+  EXPECT_DOUBLE_EQ(r.total->value(), 1370);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -120,5 +120,32 @@ TEST(KunlunxinXpuSmi, AListWithoutNamesIsAnUnknownLayout) {
   refusal("kunlunxin-xpu-smi", "0000:52:00.0 0 P999 02K 38 0 0 0 82 401 98304\n", "xpu-smi -m");
 }
 
+TEST(XpuSmi, TheLabelsUnitCountsInStats) {
+  const auto stats = [](const std::string& label, const std::string& value) {
+    return watts(read("xpu-smi", "+--+--+\n| Device ID | 0 |\n+--+--+\n| GPU Power (" + label + ") | " +
+                                     value + " |\n+--+--+\n"));
+  };
+  EXPECT_DOUBLE_EQ(stats("W", "119.5"), 119.5);
+  EXPECT_DOUBLE_EQ(stats("mW", "119500"), 119.5);
+  EXPECT_DOUBLE_EQ(stats("kW", "0.1195"), 119.5);
+  EXPECT_DOUBLE_EQ(stats("kW", "avg: 0.1, min: 0.1, max: 0.2, current: 0.1195"), 119.5);
+  EXPECT_DOUBLE_EQ(stats("mW", "Tile 0: avg: 100, min: 1, max: 2000, current: 119500"), 119.5);
+}
+
+TEST(XpuSmi, ADevicesOwnRowOfADumpWinsOverItsTiles) {
+  const std::string head = "Timestamp, DeviceId, TileId, GPU Power (W)\n";
+  const auto both =
+      read("xpu-smi", head + "1, 0, , 200.50\n1, 0, 0, 99.25\n1, 0, 1, 101.25\n1, 1, 0, 50.00\n");
+  EXPECT_DOUBLE_EQ(both.total->value(), 250.5);
+  ASSERT_EQ(both.devices.size(), 2U);
+  EXPECT_FALSE(both.devices[0].sub_index);
+  EXPECT_EQ(part(both, 1), 0);
+  const auto turned = read("xpu-smi", head + "1, 0, 0, 99.25\n1, 0, 1, 101.25\n1, 0, N/A, 200.50\n");
+  EXPECT_DOUBLE_EQ(turned.total->value(), 200.5);
+  const auto tiles = read("xpu-smi", head + "1, 0, , N/A\n1, 0, 0, 99.25\n1, 0, 1, 101.25\n");
+  EXPECT_DOUBLE_EQ(tiles.total->value(), 200.5);
+  EXPECT_EQ(tiles.unknown_devices, 0);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -215,12 +215,13 @@ Status AsioClient::start_tls(const Url& url) {
   if (!error) return {};
   if (error == asio::error::timed_out) return tl::unexpected(failure(error, "TLS handshake"));
   const long verdict = SSL_get_verify_result(stream.native_handle());
-  return fail(ErrorCode::io,
-              fmt::format("{}: TLS handshake failed: {}", where_,
-                          verdict == X509_V_OK ? error.message() : X509_verify_cert_error_string(verdict)),
-              verdict == X509_V_OK
-                  ? "check that the server's name is in its certificate and that it speaks TLS 1.2"
-                  : "give the CA that signed the server's certificate");
+  return fail(
+      ErrorCode::io,
+      fmt::format("{}: TLS handshake failed: {}", where_,
+                  verdict == X509_V_OK ? error.message() : X509_verify_cert_error_string(verdict)),
+      verdict == X509_V_OK
+          ? "check that the server's name is in its certificate and that it speaks TLS 1.2"
+          : "give the CA that signed the server's certificate: --ca-file, or ca_file in the settings");
 }
 
 Status AsioClient::connect_any(const Url& url, const std::vector<tcp::endpoint>& endpoints) {

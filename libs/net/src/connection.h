@@ -46,6 +46,13 @@ class Connection final : public ConnectionBase, public std::enable_shared_from_t
   void check(SteadyClock::time_point now) override;
   void finish_soon() override;
   void close_now() override;
+  std::optional<SteadyClock::time_point> idle_since() const override {
+    // One whose head or handshake drags on isn't served either.
+    if (state_ == State::idle || state_ == State::head || state_ == State::handshake) return request_begin_;
+    if (state_ == State::closing) return SteadyClock::time_point::min();
+    return std::nullopt;
+  }
+  const std::string& remote_address() const override { return remote_address_; }
   void silence_events() override {
     if (events_) events_->close();
   }
@@ -130,7 +137,8 @@ Socket& Connection<Stream>::socket() {
 template <class Stream>
 void Connection<Stream>::start() {
   if constexpr (kTls) {
-    enter(State::handshake, SteadyClock::now() + core_.options.read_timeout);
+    request_begin_ = SteadyClock::now();
+    enter(State::handshake, request_begin_ + core_.options.read_timeout);
     stream_.async_handshake(asio::ssl::stream_base::server, [me = self()](error_code error) {
       if (error || me->state_ == State::closed) return me->close_now();
       me->next_request();
@@ -299,8 +307,7 @@ void Connection<Stream>::dispatch() {
   parser_.reset();
   const bool is_stream =
       head_.request.method == "GET" && !head_.is_head && core_.streams.contains(head_.request.path);
-  bool accepted =
-      !is_stream || core_.open_streams < std::max<std::size_t>(core_.options.max_connections / 2, 1);
+  bool accepted = !is_stream || core_.open_streams < std::max<std::size_t>(core_.max_connections / 2, 1);
   if (is_stream && accepted) {
     std::weak_ptr<Connection> weak = self();
     auto wake = [weak, &io = core_.io] {

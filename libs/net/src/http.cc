@@ -19,6 +19,13 @@ std::optional<std::string_view> Request::header(std::string_view lower_case_name
 
 std::optional<std::string_view> Request::parameter(std::string_view name) const { return find(query, name); }
 
+std::vector<std::string> Request::parameters(std::string_view name) const {
+  std::vector<std::string> values;
+  for (const auto& [key, value] : query_items)
+    if (key == name) values.push_back(value);
+  return values;
+}
+
 Response problem(int status, std::string_view code, std::string_view title, std::string_view detail) {
   nlohmann::ordered_json body;
   body["type"] = "https://tidewatt.dev/problems/" + std::string{code};

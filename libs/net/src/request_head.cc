@@ -111,6 +111,7 @@ CheckedHead check_head(const BeastRequest& message, std::size_t max_body_bytes) 
   request.path = std::move(target->path);
   request.raw_path = std::move(target->raw_path);
   request.query = std::move(target->query);
+  request.query_items = std::move(target->query_items);
   head.refusal = check_body_headers(message, max_body_bytes, head);
   return head;
 }

@@ -1,11 +1,14 @@
 #include "tidewatt/net/server.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cerrno>
 #include <ctime>
+#include <limits>
 #include <thread>
 
 #include "connection.h"
@@ -16,9 +19,26 @@ namespace tidewatt::net {
 
 std::string RequestIds::next() { return fmt::format("{:016x}", next_++); }
 
+namespace {
+
+/// What else the process opens (files, pipes to tools, its own connections) needs descriptors too.
+constexpr std::size_t kOtherDescriptors = 128;
+constexpr std::size_t kFewestConnections = 16;
+
+std::size_t descriptors_for_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::size_t>::max();
+  const auto all = static_cast<std::size_t>(limit.rlim_cur);
+  return std::max(all > kOtherDescriptors ? all - kOtherDescriptors : 0, kFewestConnections);
+}
+
+}  // namespace
+
 ServerCore::ServerCore(ServerOptions given, Server::Handler on_request, std::uint64_t id_seed)
     : options(std::move(given)),
       handler(std::move(on_request)),
+      max_connections(std::min(options.max_connections, descriptors_for_connections())),
       ids(id_seed),
       reads(options.worker_threads, options.max_queued_requests),
       writes(options.worker_threads, options.max_queued_requests) {}
@@ -26,6 +46,32 @@ ServerCore::ServerCore(ServerOptions given, Server::Handler on_request, std::uin
 void ServerCore::remove(ConnectionBase* connection) {
   connections.erase(connection);
   note_emptiness();
+}
+
+bool ServerCore::close_an_idle_one() {
+  struct Of {
+    std::size_t count = 0;
+    ConnectionBase* oldest = nullptr;
+    SteadyClock::time_point since;
+  };
+  std::map<std::string_view, Of> addresses;
+  for (auto* connection : connections) {
+    const auto since = connection->idle_since();
+    if (!since) continue;
+    auto& of = addresses[connection->remote_address()];
+    if (of.count++ == 0 || *since < of.since) {
+      of.oldest = connection;
+      of.since = *since;
+    }
+  }
+  const Of* most = nullptr;
+  for (const auto& [address, of] : addresses)
+    if (most == nullptr || of.count > most->count || (of.count == most->count && of.since < most->since))
+      most = &of;
+  if (most == nullptr) return false;
+  ++closed_idle;
+  most->oldest->close_now();
+  return true;
 }
 
 void ServerCore::note_emptiness() {
@@ -98,8 +144,8 @@ class ServerImpl final : public Server {
   }
   std::uint16_t port() const override { return port_; }
   ServerStats stats() const override {
-    return ServerStats{core_.requests, core_.refused_busy, core_.bad_requests, core_.accepted,
-                       core_.event_streams};
+    return ServerStats{core_.requests, core_.refused_busy,  core_.bad_requests,
+                       core_.accepted, core_.event_streams, core_.closed_idle};
   }
   void stop(Milliseconds drain) override;
 
@@ -162,7 +208,9 @@ void ServerImpl::accept() {
   acceptor_.async_accept(core_.io.get_executor(), [this](const error_code& error, Socket socket) {
     if (error == asio::error::operation_aborted || core_.stopping) return;
     if (error) {
-      // Out of descriptors, most likely: it would fail again at once.
+      // Out of descriptors, most likely: it would fail again at once, unless room is made.
+      const bool full = error == asio::error::no_descriptors || error.value() == ENFILE;
+      if (full && core_.close_an_idle_one()) return accept();
       accept_pause_.expires_after(Milliseconds{100});
       accept_pause_.async_wait([this](const error_code& cancelled) {
         if (!cancelled) accept();
@@ -179,7 +227,8 @@ void ServerImpl::welcome(Socket socket) {
   error_code error;
   const auto peer = socket.remote_endpoint(error);
   if (error) return;  // gone already
-  if (core_.connections.size() >= core_.options.max_connections) {
+  // Those that only hold a connection make room for one that may have something to say.
+  if (core_.connections.size() >= core_.max_connections && !core_.close_an_idle_one()) {
     static constexpr std::string_view kFull =
         "HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: "
         "close\r\n\r\n";

@@ -33,6 +33,9 @@ class ConnectionBase {
   /// Closes unless a request is being answered; that answer will be the last.
   virtual void finish_soon() = 0;
   virtual void close_now() = 0;
+  /// Since when no request of this one is under way; nullopt = one is.
+  [[nodiscard]] virtual std::optional<SteadyClock::time_point> idle_since() const = 0;
+  [[nodiscard]] virtual const std::string& remote_address() const = 0;
   /// The io thread is gone: nobody may be woken any more.
   virtual void silence_events() = 0;
 };
@@ -55,6 +58,9 @@ struct ServerCore {
 
   void add(ConnectionBase* connection) { connections.insert(connection); }
   void remove(ConnectionBase* connection);
+  /// Closes an idle connection to make room: of the address that has the most of them, the oldest.
+  /// @return false when none is idle
+  bool close_an_idle_one();
   /// To be called whenever `connections` changed.
   void note_emptiness();
   std::string_view date();
@@ -62,7 +68,8 @@ struct ServerCore {
   bool wait_until_empty(Milliseconds at_most);
 
   const ServerOptions options;
-  const Server::Handler handler;                                      ///< called by workers
+  const Server::Handler handler;      ///< called by workers
+  const std::size_t max_connections;  ///< as the options say, and as the process may have descriptors
   std::map<std::string, Server::StreamHandler, std::less<>> streams;  ///< never changed once traffic comes
   std::unordered_set<ConnectionBase*> connections;
   RequestIds ids;
@@ -72,7 +79,8 @@ struct ServerCore {
   std::array<char, 16384> discarded{};  ///< where bytes go that nobody will look at
 
   // From any thread.
-  std::atomic<std::uint64_t> requests{0}, refused_busy{0}, bad_requests{0}, accepted{0}, event_streams{0};
+  std::atomic<std::uint64_t> requests{0}, refused_busy{0}, bad_requests{0}, accepted{0}, event_streams{0},
+      closed_idle{0};
 
  private:
   std::int64_t date_second_ = -1;

@@ -57,8 +57,8 @@ std::optional<bool> take_scheme(std::string_view& text) {
 
 std::optional<std::string> percent_decode(std::string_view text) { return decode(text, false); }
 
-std::optional<Query> parse_query(std::string_view text) {
-  Query query;
+std::optional<QueryItems> parse_query_items(std::string_view text) {
+  QueryItems items;
   while (!text.empty()) {
     const auto end = std::min(text.find('&'), text.size());
     const auto pair = text.substr(0, end);
@@ -68,15 +68,23 @@ std::optional<Query> parse_query(std::string_view text) {
     auto key = decode(pair.substr(0, equals), true);
     auto value = decode(pair.substr(std::min(equals + 1, pair.size())), true);
     if (!key || !value) return std::nullopt;
-    query.insert_or_assign(std::move(*key), std::move(*value));
+    items.emplace_back(std::move(*key), std::move(*value));
   }
+  return items;
+}
+
+std::optional<Query> parse_query(std::string_view text) {
+  auto items = parse_query_items(text);
+  if (!items) return std::nullopt;
+  Query query;
+  for (auto& [key, value] : *items) query.insert_or_assign(std::move(key), std::move(value));
   return query;
 }
 
 std::optional<Target> parse_target(std::string_view text) {
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_visible(c) || (c & 0x80) != 0; }))
     return std::nullopt;
-  if (text == "*") return Target{"*", "*", {}};
+  if (text == "*") return Target{"*", "*", {}, {}};
   if (take_scheme(text)) text.remove_prefix(std::min(text.find_first_of("/?#"), text.size()));
   text = text.substr(0, text.find('#'));
   const auto question = std::min(text.find('?'), text.size());
@@ -85,10 +93,11 @@ std::optional<Target> parse_target(std::string_view text) {
   if (target.raw_path.empty()) target.raw_path = "/";
   if (target.raw_path.front() != '/') return std::nullopt;
   auto path = percent_decode(target.raw_path);
-  auto query = parse_query(text.substr(std::min(question + 1, text.size())));
-  if (!path || !query) return std::nullopt;
+  auto items = parse_query_items(text.substr(std::min(question + 1, text.size())));
+  if (!path || !items) return std::nullopt;
   target.path = std::move(*path);
-  target.query = std::move(*query);
+  for (const auto& [key, value] : *items) target.query.insert_or_assign(key, value);
+  target.query_items = std::move(*items);
   return target;
 }
 

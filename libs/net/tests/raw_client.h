@@ -18,8 +18,17 @@ namespace tidewatt::net {
 
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  /// @param from  the address to come from; empty = the system's choice
+  explicit RawClient(std::uint16_t port, const std::string& from = {})
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
+    if (!from.empty()) {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      own.sin_addr.s_addr = ::inet_addr(from.c_str());
+      if (::bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0)
+        ADD_FAILURE() << "can't come from " << from;
+    }
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -201,20 +201,81 @@ TEST(Server, SendsBusyWhenTheQueueIsFull) {
   EXPECT_TRUE(queued.read_response().starts_with("HTTP/1.1 204"));
 }
 
-TEST(Server, RefusesConnectionsBeyondTheLimit) {
+TEST(Server, RefusesConnectionsBeyondTheLimitWhenAllAreAtWork) {
+  Gate gate;
+  ServerOptions options;
+  options.max_connections = 2;
+  const auto server = serve(
+      [&](const Request&) {
+        gate.wait();
+        return Response{200, {}, "done"};
+      },
+      options);
+  RawClient one{server->port()};
+  one.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  RawClient two{server->port()};
+  two.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  gate.await_waiting(2);
+  RawClient three{server->port()};
+  EXPECT_TRUE(three.read_until().starts_with("HTTP/1.1 503"));
+  gate.open();
+  EXPECT_TRUE(one.read_response().starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(two.read_response().starts_with("HTTP/1.1 200"));
+}
+
+TEST(Server, AnIdleConnectionMakesRoomOldestFirst) {
   ServerOptions options;
   options.max_connections = 2;
   const auto server = serve(echo, options);
+  const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
   RawClient one{server->port()};
-  one.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  one.send(get);
   one.read_response();
   RawClient two{server->port()};
-  two.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  two.send(get);
   two.read_response();
   RawClient three{server->port()};
-  EXPECT_TRUE(three.read_until().starts_with("HTTP/1.1 503"));
-  one.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_TRUE(one.read_response().starts_with("HTTP/1.1 200"));
+  three.send(get);
+  EXPECT_TRUE(three.read_response().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(one.read_until(), "");  // closed
+  two.send(get);
+  EXPECT_TRUE(two.read_response().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(server->stats().closed_idle, 1U);
+}
+
+TEST(Server, ManyIdleConnectionsKeepNobodyFromBeingServed) {
+  ServerOptions options;
+  options.max_connections = 64;
+  const auto server = serve(echo, options);
+  const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 300; ++i) {
+    idle.push_back(std::make_unique<RawClient>(server->port()));
+    if (i % 2 == 0) idle.back()->send("POST /half");  // and some that never finish
+    if (i % 50 != 0) continue;
+    RawClient working{server->port()};
+    working.send(get);
+    EXPECT_TRUE(working.read_response().starts_with("HTTP/1.1 200")) << i;
+  }
+  EXPECT_EQ(server->stats().refused_busy, 0U);
+}
+
+// All of 127/8 is here: one address that holds many connections loses its own before others lose theirs.
+TEST(Server, AnAddressWithManyIdleConnectionsLosesItsOwn) {
+  ServerOptions options;
+  options.max_connections = 8;
+  const auto server = serve(echo, options);
+  const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  RawClient agent{server->port(), "127.0.0.2"};
+  agent.send(get);
+  agent.read_response();
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 50; ++i) idle.push_back(std::make_unique<RawClient>(server->port()));
+  RawClient last{server->port()};
+  last.send(get);
+  EXPECT_TRUE(last.read_response().starts_with("HTTP/1.1 200"));
+  agent.send(get);
+  EXPECT_TRUE(agent.read_response().starts_with("HTTP/1.1 200"));
 }
 
 TEST(Server, FinishesRunningRequestsWhenItStops) {

@@ -15,6 +15,7 @@ TEST(ParseQuery, IsFormDecodedAndKeepsTheLastValue) {
   EXPECT_EQ(parse_query("a=1&b=x+y%2B&a=2&&flag&e="),
             (Query{{"a", "2"}, {"b", "x y+"}, {"flag", ""}, {"e", ""}}));
   EXPECT_EQ(parse_query(""), Query{});
+  EXPECT_EQ(parse_query_items("a=1&b=x&a=2&a="), (QueryItems{{"a", "1"}, {"b", "x"}, {"a", "2"}, {"a", ""}}));
   EXPECT_EQ(parse_query("a=b=c"), (Query{{"a", "b=c"}}));
   EXPECT_FALSE(parse_query("a=%"));
 }

@@ -3,20 +3,26 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "descendants.h"
 #include "errno_error.h"
 #include "spawning.h"
 #include "tidewatt/os/posix.h"
+#include "tidewatt/units/text.h"
 #include "unique_fd.h"
 
 namespace tidewatt::os {
@@ -29,6 +35,12 @@ constexpr std::size_t kMaxOutput = 4U << 20U;
 constexpr std::chrono::milliseconds kReapPatience{500};
 /// How often to look for the tool's end where the kernel has no pidfd (before 5.3).
 constexpr int kPollWithoutPidfd = 10;
+/// What a tool leaves running behind our back is looked for this often, and at once when it was killed.
+constexpr std::chrono::seconds kSweepPeriod{60};
+/// A process may start others between being seen and being killed.
+constexpr int kSweeps = 8;
+/// Every tool gets such a variable of its own, and all that it starts inherits it.
+constexpr std::string_view kMark = "TIDEWATT_TOOL_RUN=";
 constexpr std::array<std::string_view, 5> kPath{"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"};
 
 struct Pipe {
@@ -56,8 +68,8 @@ Result<std::string> find_tool(const std::string& name) {
   return fail(ErrorCode::not_found, fmt::format("{}: no such tool in {}", name, fmt::join(kPath, ":")));
 }
 
-Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& argv, const Pipe& out,
-                    const Pipe& err) {
+Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& argv, std::string mark,
+                    const Pipe& out, const Pipe& err) {
   SpawnSettings settings;
   posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&settings.actions, out.write_end.get(), STDOUT_FILENO);
@@ -70,7 +82,7 @@ Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& arg
   arguments.push_back(nullptr);
   std::string path = fmt::format("PATH={}", fmt::join(kPath, ":"));
   std::string locale = "LC_ALL=C";
-  char* environment[] = {path.data(), locale.data(), nullptr};
+  char* environment[] = {path.data(), locale.data(), mark.data(), nullptr};
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, tool.c_str(), &settings.actions, &settings.attributes,
                                   arguments.data(), static_cast<char**>(environment));
@@ -106,11 +118,24 @@ class PosixProcessRunner final : public ProcessRunner {
   Result<ProcessOutput> run(const std::vector<std::string>& argv, Milliseconds deadline) override;
 
  private:
-  int kill_and_reap(pid_t pid);
+  int kill_and_reap(pid_t pid, const std::string& mark, bool with_strays);
   void reap_late_ones();
+  void sweep();
+  std::string next_mark();
 
+  const std::string mark_prefix_ = new_prefix();
   std::mutex mutex_;
   std::vector<pid_t> late_;  ///< killed, but stuck in the kernel when last looked at
+  std::vector<pid_t>
+      strays_;  ///< the same, of those that left their group: children of ours only if we are init
+  std::set<std::string> running_;
+  std::uint64_t runs_ = 0;
+  SteadyClock::time_point swept_ = SteadyClock::now();
+
+  static std::string new_prefix() {
+    static std::atomic<unsigned> runners{0};
+    return fmt::format("{}{}.{}.", kMark, ::getpid(), ++runners);
+  }
 };
 
 /// Reads both pipes until the tool ends. What its own children may still write is not waited for.
@@ -141,12 +166,39 @@ Status collect(pid_t pid, Pipe& out, Pipe& err, ProcessOutput& output, const std
   }
 }
 
-/// Kills the group, then collects the tool and, when we are init or a subreaper, its orphans.
+std::vector<pid_t> kill_strays(pid_t root, const std::function<bool(std::string_view)>& is_ours,
+                               pid_t since) {
+  std::vector<pid_t> killed;
+  for (int turn = 0; turn < kSweeps; ++turn) {
+    const auto found = descendants(root, is_ours, since);
+    if (found.empty()) break;
+    for (const pid_t pid : found) ::kill(pid, SIGKILL);
+    killed.insert(killed.end(), found.begin(), found.end());
+  }
+  return killed;
+}
+
+/// Orphans become children of ours only then; elsewhere their pids are soon somebody else's.
+bool adopts_orphans() {
+  int subreaper = 0;
+  return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper != 0);
+}
+
+/// Kills the group, and with `with_strays` what left it, then collects the tool and, when we are init or a
+/// subreaper, its orphans.
 /// @return exit code; 128 + signal when killed
-int PosixProcessRunner::kill_and_reap(pid_t pid) {
+int PosixProcessRunner::kill_and_reap(pid_t pid, const std::string& mark, bool with_strays) {
   int exit_code = 128 + SIGKILL;
+  std::vector<pid_t> strays;
+  // Before its end, which would part the tool from its children.
+  const auto is_ours = [&](std::string_view variable) { return variable == mark; };
+  if (with_strays) strays = kill_strays(pid, is_ours, pid);
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);  // it may have left its group
+  if (with_strays) {
+    const auto more = kill_strays(0, is_ours, pid);
+    strays.insert(strays.end(), more.begin(), more.end());
+  }
   bool reaped = false;
   const auto until = SteadyClock::now() + kReapPatience;
   for (;;) {
@@ -157,12 +209,17 @@ int PosixProcessRunner::kill_and_reap(pid_t pid) {
       exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     if (got > 0 || (got < 0 && errno == EINTR)) continue;
-    if (got < 0) return exit_code;  // no child of that group is left
-    if (SteadyClock::now() >= until) break;
+    if (got < 0) break;  // no child of that group is left
+    if (SteadyClock::now() >= until) {
+      const std::lock_guard lock{mutex_};
+      late_.push_back(pid);
+      break;
+    }
     std::this_thread::sleep_for(Milliseconds{1});
   }
   const std::lock_guard lock{mutex_};
-  late_.push_back(pid);
+  running_.erase(mark);
+  if (adopts_orphans()) strays_.insert(strays_.end(), strays.begin(), strays.end());
   return exit_code;
 }
 
@@ -175,6 +232,35 @@ void PosixProcessRunner::reap_late_ones() {
     } while (got > 0);
     return got < 0;
   });
+  std::erase_if(strays_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+std::string PosixProcessRunner::next_mark() {
+  const std::lock_guard lock{mutex_};
+  return *running_.insert(fmt::format("{}{}", mark_prefix_, ++runs_)).first;
+}
+
+/// Ends what tools that have ended left running in sessions of their own: a few each time would pile up.
+void PosixProcessRunner::sweep() {
+  std::set<std::string> running;
+  std::uint64_t last = 0;  // a run that begins meanwhile has a higher number
+  {
+    const std::lock_guard lock{mutex_};
+    if (SteadyClock::now() - swept_ < kSweepPeriod) return;
+    swept_ = SteadyClock::now();
+    running = running_;
+    last = runs_;
+  }
+  const auto killed = kill_strays(
+      0,
+      [&](std::string_view variable) {
+        if (!variable.starts_with(mark_prefix_)) return false;
+        const auto number = parse_uint64(variable.substr(mark_prefix_.size()));
+        return number && *number <= last && !running.contains(std::string{variable});
+      },
+      0);
+  const std::lock_guard lock{mutex_};
+  if (adopts_orphans()) strays_.insert(strays_.end(), killed.begin(), killed.end());
 }
 
 Result<ProcessOutput> PosixProcessRunner::run(const std::vector<std::string>& argv, Milliseconds deadline) {
@@ -188,13 +274,23 @@ Result<ProcessOutput> PosixProcessRunner::run(const std::vector<std::string>& ar
   TW_TRY(const std::string tool, find_tool(argv.front()));
   TW_TRY(Pipe out, make_pipe());
   TW_TRY(Pipe err, make_pipe());
-  TW_TRY(const pid_t pid, spawn(tool, argv, out, err));
+  sweep();
+  const auto mark = next_mark();
+  const auto started = spawn(tool, argv, mark, out, err);
+  if (!started) {
+    const std::lock_guard lock{mutex_};
+    running_.erase(mark);
+    return tl::unexpected(started.error());
+  }
+  const pid_t pid = *started;
   out.write_end.reset();
   err.write_end.reset();
 
   ProcessOutput output;
   const Status done = collect(pid, out, err, output, tool, deadline);
-  output.exit_code = kill_and_reap(pid);
+  // A pipe that is still open after the tool's end is held by a child of its own.
+  const bool left_some = out.read_end.valid() || err.read_end.valid();
+  output.exit_code = kill_and_reap(pid, mark, !done || left_some);
   if (!done) return tl::unexpected(done.error());
   return output;
 }

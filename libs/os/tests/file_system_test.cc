@@ -161,15 +161,5 @@ TEST_F(PosixFileSystemTest, MakesFoldersThatMayBeThereAlready) {
   EXPECT_FALSE(files->make_folders(dir / "file/below"));
 }
 
-TEST_F(PosixFileSystemTest, SysfsMayBeElsewhereAndNothingElseIs) {
-  const auto moved = with_sysfs(make_file_system(), dir / "host/");
-  ASSERT_TRUE(files->make_folders(dir / "host/class"));
-  put("host/class/name", "there");
-  EXPECT_EQ(moved->read_text("/sys/class/name"), "there");
-  EXPECT_EQ(moved->list("/sys/class")->size(), 1U);
-  EXPECT_FALSE(moved->exists("/system/class/name"));
-  EXPECT_EQ(moved->read_text(dir / "host/class/name"), "there");
-}
-
 }  // namespace
 }  // namespace tidewatt::os

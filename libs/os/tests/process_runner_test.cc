@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <fstream>
@@ -54,7 +55,9 @@ TEST_F(ProcessRunnerTest, GivesAFixedEnvironmentAndNoInput) {
   ASSERT_EQ(::setenv("TIDEWATT_SECRET", "hush", 1), 0);
   const auto done = runner->run({"env"}, kLong);
   ASSERT_TRUE(done);
-  EXPECT_EQ(done->out, "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin\nLC_ALL=C\n");
+  const std::string fixed = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin\nLC_ALL=C\nTIDEWATT_TOOL_RUN=";
+  EXPECT_TRUE(done->out.starts_with(fixed)) << done->out;
+  EXPECT_EQ(std::count(done->out.begin(), done->out.end(), '\n'), 3) << done->out;
   EXPECT_EQ(runner->run({"cat"}, kLong)->out, "");
 }
 
@@ -99,6 +102,38 @@ TEST_F(ProcessRunnerTest, KillsTheWholeGroupAtTheDeadline) {
   ASSERT_TRUE(pid);
   for (int turn = 0; turn < 1000 && process_runs(std::stoi(*pid)); ++turn)
     std::this_thread::sleep_for(Milliseconds{5});  // death by signal takes a moment
+  EXPECT_FALSE(process_runs(std::stoi(*pid)));
+}
+
+// A session of its own, an orphan, an environment made anew: no way out for what a tool started.
+TEST_F(ProcessRunnerTest, KillsWhatLeftItsSessionAtTheDeadline) {
+  for (const std::string escape :
+       {"setsid sleep 300 > /dev/null 2>&1 & echo $! > PID; wait",
+        "(setsid sh -c 'echo $$ > PID; exec sleep 300' > /dev/null 2>&1 &); sleep 300",
+        "(setsid setsid sh -c 'echo $$ > PID; exec sleep 300' &) ; exec sleep 300",
+        "env -i setsid sh -c 'echo $$ > PID; exec sleep 300' & wait"}) {
+    const TempFolder dir;
+    auto script = escape;
+    script.replace(script.find("PID"), 3, dir / "pid");
+    EXPECT_EQ(shell(script, Milliseconds{700}).error().code, ErrorCode::timed_out) << script;
+    const auto pid = make_file_system()->read_text(dir / "pid");
+    ASSERT_TRUE(pid) << script;
+    for (int turn = 0; turn < 1000 && process_runs(std::stoi(*pid)); ++turn)
+      std::this_thread::sleep_for(Milliseconds{5});  // death by signal takes a moment
+    EXPECT_FALSE(process_runs(std::stoi(*pid))) << script;
+  }
+}
+
+TEST_F(ProcessRunnerTest, KillsAChildOfAnEndedToolThatHoldsItsOutput) {
+  const TempFolder dir;
+  const auto done =
+      shell("setsid sh -c 'echo $$ > " + dir / "pid" + "; exec sleep 300' & sleep 0.3; echo answer");
+  ASSERT_TRUE(done) << done.error().to_string();
+  EXPECT_EQ(done->out, "answer\n");
+  const auto pid = make_file_system()->read_text(dir / "pid");
+  ASSERT_TRUE(pid);
+  for (int turn = 0; turn < 1000 && process_runs(std::stoi(*pid)); ++turn)
+    std::this_thread::sleep_for(Milliseconds{5});
   EXPECT_FALSE(process_runs(std::stoi(*pid)));
 }
 

@@ -171,12 +171,12 @@ class AmdSmi final : public CardLibrary {
 
 std::unique_ptr<Source> make_amd_smi(std::shared_ptr<const FileSystem> files,
                                      std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  std::vector<Version> versions{{"libamd_smi.so.26", true},
-                                {"/opt/rocm/lib/libamd_smi.so.26", true},
-                                {"libamd_smi.so.24", false},
-                                {"/opt/rocm/lib/libamd_smi.so.24", false}};
-  // A file named by hand says its version by its name.
-  if (!options.library.empty()) versions = {{options.library, options.library.ends_with(".26")}};
+  // A file says its version by its name.
+  std::vector<Version> versions;
+  for (auto& name : library_names_or(std::move(options.library), library_files("amdsmi"))) {
+    const bool newer = name.ends_with(".26");
+    versions.push_back({std::move(name), newer});
+  }
   return make_card_source({"amdsmi", "amd", "0x1002"}, std::make_unique<AmdSmi>(std::move(versions)),
                           std::move(files), std::move(clock));
 }

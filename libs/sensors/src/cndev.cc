@@ -104,9 +104,7 @@ class Cndev final : public CardLibrary {
 
 std::unique_ptr<Source> make_cndev(std::shared_ptr<const FileSystem> files,
                                    std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  auto names =
-      library_names_or(std::move(options.library),
-                       {"libcndev.so", "/usr/local/neuware/lib64/libcndev.so", "/usr/lib/libcndev.so"});
+  auto names = library_names_or(std::move(options.library), library_files("cndev"));
   return make_card_source({"cndev", "cambricon", "0xcabc"}, std::make_unique<Cndev>(std::move(names)),
                           std::move(files), std::move(clock));
 }

@@ -143,9 +143,7 @@ class Dcmi final : public CardLibrary {
 
 std::unique_ptr<Source> make_dcmi(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
                                   LibraryOptions options) {
-  auto names = library_names_or(
-      std::move(options.library),
-      {"libdcmi.so", "/usr/local/dcmi/libdcmi.so", "/usr/local/Ascend/driver/lib64/driver/libdcmi.so"});
+  auto names = library_names_or(std::move(options.library), library_files("dcmi"));
   return make_card_source({"dcmi", "huawei", "0x19e5"}, std::make_unique<Dcmi>(std::move(names)),
                           std::move(files), std::move(clock));
 }

@@ -17,12 +17,14 @@
 namespace tidewatt::sensors {
 namespace {
 
-constexpr std::array kNvmlPlaces{"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
-                                 "/usr/lib/aarch64-linux-gnu/libnvidia-ml.so.1",
-                                 "/usr/lib64/libnvidia-ml.so.1",
-                                 "/usr/lib/libnvidia-ml.so.1",
-                                 "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
-                                 "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
+constexpr std::array kLibraryFolders{"/usr/lib/x86_64-linux-gnu",
+                                     "/usr/lib/aarch64-linux-gnu",
+                                     "/usr/lib64",
+                                     "/usr/lib",
+                                     "/usr/local/lib",
+                                     "/usr/local/lib64",
+                                     "/usr/local/nvidia/lib64",
+                                     "/usr/lib/wsl/lib"};
 constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
 
 std::string described(const Reading& reading) {
@@ -42,6 +44,7 @@ Detection from_readings(const std::string& source, const Result<std::vector<Read
   out.source = source;
   if (!readings) {
     out.summary = readings.error().to_string();
+    out.forbidden = readings.error().code == ErrorCode::permission_denied;
     return out;
   }
   std::map<std::string, int> counts;
@@ -54,20 +57,66 @@ Detection from_readings(const std::string& source, const Result<std::vector<Read
   for (const auto& [domain, count] : counts) parts.push_back(fmt::format("{} x {}", count, domain));
   out.summary = fmt::format("{}", fmt::join(parts, ", "));
   if (out.usable || readings->empty()) return out;
-  out.summary += fmt::format("; none can be read: {}", readings->front().reason);
+  const auto& why = readings->front().reason;
+  out.summary += fmt::format("; none can be read: {}", why);
+  out.forbidden = why.find("ermission denied") != std::string::npos;
   return out;
 }
 
-Detection detect_nvml(const FileSystem& files) {
+/// The first of a library's files that is there; empty when none is at its usual places.
+std::string file_of(const std::string& library, const FileSystem& files) {
+  for (const auto& name : library_files(library)) {
+    if (name.starts_with('/')) {
+      if (files.exists(name)) return name;
+      continue;
+    }
+    for (const char* folder : kLibraryFolders)
+      if (auto path = fmt::format("{}/{}", folder, name); files.exists(path)) return path;
+  }
+  return {};
+}
+
+/// Which file was looked for and which is there, then what it says when it is opened.
+void look_through(const std::string& library, const FileSystem& files, const LibraryLook& open,
+                  Detection& out) {
+  const auto file = file_of(library, files);
+  const auto names = fmt::format("{}", fmt::join(library_files(library), ", "));
+  const auto place = file.empty() ? fmt::format("{} not at the usual places", names) : file + " found";
+  if (!open) {
+    out.summary = place + ", not opened: the agent does that";
+    return;
+  }
+  const auto look = open(library);
+  if (!look) {
+    out.summary = fmt::format("{}; {}", place, look.error().to_string());
+    out.forbidden = look.error().code == ErrorCode::permission_denied;
+    return;
+  }
+  auto seen = from_readings(library, look);
+  // What the loader found by LD_LIBRARY_PATH or its cache is opened all the same.
+  out.summary = fmt::format("{} opened; {}", file.empty() ? names : file,
+                            look->empty() ? "it counts no card" : seen.summary);
+  out.usable = seen.usable;
+  out.devices = std::move(seen.devices);
+}
+
+Detection detect_nvml(const FileSystem& files, const LibraryLook& open) {
   Detection out;
   out.source = "nvml";
-  const auto place =
-      std::find_if(kNvmlPlaces.begin(), kNvmlPlaces.end(), [&](const char* p) { return files.exists(p); });
+  const auto file = file_of("nvml", files);
   const auto driver = files.read_text(kDriverVersion, 4096);
   const auto gpus = nvidia_gpus(files);
   for (const auto& gpu : gpus)
     out.devices.push_back(fmt::format("gpu {}{}", gpu.bus_id, gpu.suspended ? ", suspended" : ""));
-  if (place == kNvmlPlaces.end()) {
+  if (open && (!file.empty() || driver || !gpus.empty())) {
+    look_through("nvml", files, open, out);
+    if (out.usable || !driver)
+      out.summary += driver
+                         ? fmt::format("; {}", trim(std::string_view{*driver}.substr(0, driver->find('\n'))))
+                         : fmt::format("; the driver isn't loaded: {}", driver.error().message);
+    return out;
+  }
+  if (file.empty()) {
     out.summary =
         gpus.empty() ? "no NVIDIA card on the PCI bus and no libnvidia-ml.so.1"
                      : fmt::format(
@@ -77,22 +126,21 @@ Detection detect_nvml(const FileSystem& files) {
     return out;
   }
   if (!driver) {
-    out.summary = fmt::format("{} is there, but the driver isn't loaded: {}", *place, driver.error().message);
+    out.summary = fmt::format("{} is there, but the driver isn't loaded: {}", file, driver.error().message);
     return out;
   }
   out.usable = true;
-  out.summary = fmt::format("{}; {}", *place, trim(std::string_view{*driver}.substr(0, driver->find('\n'))));
+  out.summary = fmt::format("{}; {}", file, trim(std::string_view{*driver}.substr(0, driver->find('\n'))));
   return out;
 }
 
-// Opening a library may wake cards and runs foreign code: that they are there must do.
 void detect_other_vendors(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                          std::vector<Detection>& found) {
+                          const LibraryLook& open, std::vector<Detection>& found) {
   for (const auto& name : library_names()) {
     if (name == "nvml" || !has_cards_for(name, files)) continue;
     Detection detection;
     detection.source = name;
-    detection.summary = "its cards or driver are there; the library is opened by the agent only";
+    look_through(name, files, open, detection);
     found.push_back(std::move(detection));
   }
   for (const auto& name : tool_names())
@@ -122,15 +170,36 @@ std::string_view why_beside(std::string_view domain) {
 
 }  // namespace
 
-std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock) {
+std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
+                              const LibraryLook& open) {
   std::vector<Detection> found;
-  found.push_back(detect_nvml(files));
+  found.push_back(detect_nvml(files, open));
   found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
-  detect_other_vendors(files, processes, clock, found);
+  detect_other_vendors(files, processes, clock, open, found);
   found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));
   return found;
+}
+
+std::string hypervisor(const FileSystem& files) {
+  constexpr std::array kFirms{"QEMU",        "KVM",     "VMware",        "VirtualBox",      "Xen",
+                              "Bochs",       "Google",  "Amazon EC2",    "OpenStack",       "Parallels",
+                              "oVirt",       "Nutanix", "Alibaba Cloud", "Virtual Machine", "Tencent Cloud",
+                              "Huawei Cloud"};
+  const auto info = files.read_text("/proc/cpuinfo");
+  const auto flags = info ? info->find("\nflags") : std::string::npos;
+  const bool flagged =
+      flags != std::string::npos &&
+      info->substr(flags, info->find('\n', flags + 1) - flags).find(" hypervisor") != std::string::npos;
+  for (const char* file : {"/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"})
+    if (const auto text = files.read_text(file, 4096))
+      for (const char* firm : kFirms)
+        // Some of these firms make real machines as well.
+        if (text->find(firm) != std::string::npos && (flagged || flags == std::string::npos))
+          return std::string{trim(*text)};
+  if (const auto type = files.read_text("/sys/hypervisor/type", 4096)) return std::string{trim(*type)};
+  return flagged ? "a hypervisor" : "";
 }
 
 std::string total_in_words(const std::vector<Detection>& detections) {

@@ -94,7 +94,7 @@ class Efml final : public CardLibrary {
 
 std::unique_ptr<Source> make_efml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
                                   LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library), {"libefml.so", "/usr/lib/libefml.so"});
+  auto names = library_names_or(std::move(options.library), library_files("efml"));
   return make_card_source({"efml", "enflame", "0x1e36"}, std::make_unique<Efml>(std::move(names)),
                           std::move(files), std::move(clock));
 }

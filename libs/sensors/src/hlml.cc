@@ -130,8 +130,7 @@ class Hlml final : public CardLibrary {
 
 std::unique_ptr<Source> make_hlml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
                                   LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library),
-                                {"libhlml.so.1", "libhlml.so", "/usr/lib/habanalabs/libhlml.so"});
+  auto names = library_names_or(std::move(options.library), library_files("hlml"));
   return make_card_source({"hlml", "habana", "0x1da3"}, std::make_unique<Hlml>(std::move(names)),
                           std::move(files), std::move(clock));
 }

@@ -219,7 +219,7 @@ class LevelZero final : public CardLibrary {
 
 std::unique_ptr<Source> make_level_zero(std::shared_ptr<const FileSystem> files,
                                         std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library), {"libze_loader.so.1"});
+  auto names = library_names_or(std::move(options.library), library_files("level-zero"));
   return make_card_source({"level-zero", "intel", "0x8086"}, std::make_unique<LevelZero>(std::move(names)),
                           std::move(files), std::move(clock));
 }

@@ -130,7 +130,7 @@ class Mtml final : public CardLibrary {
 
 std::unique_ptr<Source> make_mtml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock,
                                   LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library), {"libmtml.so.2", "libmtml.so.1", "libmtml.so"});
+  auto names = library_names_or(std::move(options.library), library_files("mtml"));
   return make_card_source({"mtml", "mthreads", "0x1ed5"}, std::make_unique<Mtml>(std::move(names)),
                           std::move(files), std::move(clock));
 }

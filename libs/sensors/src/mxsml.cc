@@ -126,9 +126,7 @@ class MxSml final : public CardLibrary {
 
 std::unique_ptr<Source> make_mxsml(std::shared_ptr<const FileSystem> files,
                                    std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library),
-                                {"libmxsml.so", "/opt/mxdriver/lib/libmxsml.so", "/opt/maca/lib/libmxsml.so",
-                                 "/opt/mxn100/lib/libmxsml.so"});
+  auto names = library_names_or(std::move(options.library), library_files("mxsml"));
   return make_card_source({"mxsml", "metax", "0x9999"}, std::make_unique<MxSml>(std::move(names)),
                           std::move(files), std::move(clock));
 }

@@ -17,7 +17,6 @@
 namespace tidewatt::sensors {
 namespace {
 
-constexpr const char* kLibrary = "libnvidia-ml.so.1";
 constexpr double kWattsPerMilliwatt = 1e-3;
 constexpr std::uint64_t kMicrojoulesPerMillijoule = 1000;
 // Cards come and go rarely; a lost one makes us look at once.
@@ -39,7 +38,7 @@ class Nvml final : public Source {
   Nvml(std::shared_ptr<const FileSystem> files, std::shared_ptr<const Clock> clock, LibraryOptions options)
       : files_(std::move(files)),
         clock_(std::move(clock)),
-        path_(options.library.empty() ? kLibrary : std::move(options.library)),
+        path_(options.library.empty() ? library_files("nvml").front() : std::move(options.library)),
         process_period_(options.process_period),
         run_(fmt::format("nvml-{}", clock_->utc_now().time_since_epoch().count())) {}
   ~Nvml() override { close(); }

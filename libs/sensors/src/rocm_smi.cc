@@ -142,9 +142,7 @@ class RocmSmi final : public CardLibrary {
 
 std::unique_ptr<Source> make_rocm_smi(std::shared_ptr<const FileSystem> files,
                                       std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library),
-                                {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
-                                 "librocm_smi64.so.1", "librocm_smi64.so", "/opt/rocm/lib/librocm_smi64.so"});
+  auto names = library_names_or(std::move(options.library), library_files("rocm-smi-lib"));
   return make_card_source({"rocm-smi-lib", "amd", "0x1002"},
                           std::make_unique<RocmSmi>("ROCm SMI", std::move(names)), std::move(files),
                           std::move(clock));
@@ -152,10 +150,7 @@ std::unique_ptr<Source> make_rocm_smi(std::shared_ptr<const FileSystem> files,
 
 std::unique_ptr<Source> make_hygon_smi(std::shared_ptr<const FileSystem> files,
                                        std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  auto names = library_names_or(std::move(options.library),
-                                {"/opt/hyhal/lib/librocm_smi64.so.2", "/opt/hyhal/lib/librocm_smi64.so",
-                                 "/opt/dtk/rocm_smi/lib/librocm_smi64.so",
-                                 "/opt/dtk/.hyhal/rocm_smi/lib/librocm_smi64.so", "librocm_smi64.so.2"});
+  auto names = library_names_or(std::move(options.library), library_files("hygon-smi-lib"));
   return make_card_source({"hygon-smi-lib", "hygon", "0x1d94"},
                           std::make_unique<RocmSmi>("Hygon's ROCm SMI", std::move(names)), std::move(files),
                           std::move(clock));

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tidewatt::sensors {
 
@@ -21,7 +22,8 @@ Result<std::unique_ptr<SharedLibrary>> SharedLibrary::open(std::string_view what
     // One that is there but lacks a library of its own says more than one that isn't.
     if (why.empty() || !said.starts_with(name)) why = said;
   }
-  return fail(ErrorCode::not_found, fmt::format("{} can't be opened: {}", what, why),
+  return fail(ErrorCode::not_found,
+              fmt::format("{} can't be opened: {} (looked for {})", what, why, fmt::join(names, ", ")),
               "install the vendor's driver, or mount its library into the container");
 }
 

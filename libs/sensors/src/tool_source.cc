@@ -7,6 +7,7 @@
 #include "pci.h"
 #include "tidewatt/metering/tool_parsers.h"
 #include "tidewatt/sensors/sources.h"
+#include "tidewatt/units/text.h"
 
 namespace tidewatt::sensors {
 namespace {
@@ -25,6 +26,8 @@ struct Tool {
   /// Older releases refuse what they don't know: the first that isn't refused is kept.
   std::vector<std::vector<std::string>> arguments;
   std::string_view refusal;  ///< what it prints then; empty = there is only one
+  /// Exit codes other than 0 that come with good output; any other means that the tool has failed.
+  std::vector<int> good_exits = {};
 };
 
 const std::vector<Tool>& tools() {
@@ -42,7 +45,9 @@ const std::vector<Tool>& tools() {
         {"--query-gpu=index,uuid,name,pci.bus_id,power.draw,power.limit,utilization.gpu,memory.used,"
          "temperature.gpu",
          "--format=csv"}},
-       "not a valid field"},
+       "not a valid field",
+       // 14: a card's infoROM is corrupted. 15: a card has fallen off the bus; the others are printed.
+       {14, 15}},
       {"amd-smi", "amd", "0x1002", "amd-smi", {"/opt/rocm/bin"}, {{"metric", "--power", "--json"}}, {}},
       {"rocm-smi",
        "amd",
@@ -96,6 +101,14 @@ std::string place_of(const Tool& tool, const FileSystem& files) {
   return {};
 }
 
+std::string first_line_of_tool(std::string_view text) {
+  text = trim(text);
+  std::string line{text.substr(0, std::min<std::size_t>(text.find('\n'), 200))};
+  for (auto& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) c = '?';
+  return line;
+}
+
 class ToolSource final : public Source {
  public:
   ToolSource(const Tool& tool, const FileSystem& files, ProcessRunner& processes, const Clock& clock)
@@ -126,6 +139,28 @@ class ToolSource final : public Source {
   }
 
  private:
+  [[nodiscard]] bool has_failed(const ProcessOutput& output) const {
+    return output.exit_code != 0 && std::find(tool_.good_exits.begin(), tool_.good_exits.end(),
+                                              output.exit_code) == tool_.good_exits.end();
+  }
+
+  /// What a tool prints before it fails may be complete or not: nobody knows.
+  [[nodiscard]] Error failure_of(const ProcessOutput& output,
+                                 const Result<metering::ToolReadings>& parsed) const {
+    // The parser quotes the line that says why, where it knows it.
+    if (!parsed && parsed.error().message.find(" failed: ") != std::string::npos) {
+      Error error = parsed.error();
+      error.message += fmt::format(" (exit code {})", output.exit_code);
+      return error;
+    }
+    const auto said = first_line_of_tool(trim(output.err).empty() ? output.out : output.err);
+    return {ErrorCode::unavailable,
+            fmt::format("{} ended with exit code {}{}{}", tool_.program, output.exit_code,
+                        said.empty() ? "" : ": ", said),
+            fmt::format("run {} by hand and look at what it says; until then its devices are unknown",
+                        tool_.program)};
+  }
+
   Result<std::vector<Reading>> query() {
     if (program_.empty()) program_ = place_of(tool_, files_);
     auto output = run();
@@ -141,6 +176,7 @@ class ToolSource final : public Source {
     const auto at = clock_.mono_now();
     const auto command = fmt::format("{} {}", tool_.program, fmt::join(tool_.arguments[form_], " "));
     auto parsed = metering::parse_tool(tool_.name, command, output->out.empty() ? output->err : output->out);
+    if (has_failed(*output)) return tl::unexpected(failure_of(*output, parsed));
     if (!parsed) return tl::unexpected(parsed.error());
     std::vector<Reading> readings;
     const bool numbered = have_own_numbers(parsed->devices);

@@ -122,9 +122,7 @@ class Xpuml final : public CardLibrary {
 
 std::unique_ptr<Source> make_xpuml(std::shared_ptr<const FileSystem> files,
                                    std::shared_ptr<const Clock> clock, LibraryOptions options) {
-  auto names = library_names_or(
-      std::move(options.library),
-      {"libxpuml.so.1", "libxpuml.so", "/usr/local/xpu/lib64/libxpuml.so", "/usr/local/xpu/so/libxpuml.so"});
+  auto names = library_names_or(std::move(options.library), library_files("xpuml"));
   return make_card_source({"xpuml", "kunlunxin", "0x1d22"}, std::make_unique<Xpuml>(std::move(names)),
                           std::move(files), std::move(clock));
 }

@@ -70,6 +70,7 @@ TEST_F(Detect, AnUnreadableZoneIsSeenButNotUsable) {
   files.faults[path] = Error{ErrorCode::permission_denied, path + ": permission denied", ""};
   const auto all = found();
   EXPECT_FALSE(of(all, "rapl").usable);
+  EXPECT_TRUE(of(all, "rapl").forbidden);
   EXPECT_NE(of(all, "rapl").summary.find("CAP_DAC_READ_SEARCH"), std::string::npos);
 }
 
@@ -79,6 +80,53 @@ TEST_F(Detect, CardsWithoutALibraryAreCalledUnseenNotAbsent) {
   const auto all = found();
   EXPECT_TRUE(of(all, "nvml").summary.starts_with("1 NVIDIA cards on the PCI bus, but libnvidia-ml.so.1"));
   EXPECT_EQ(of(all, "nvml").devices.size(), 1U);
+}
+
+TEST_F(Detect, ALibraryIsLookedForFoundAndOpened) {
+  files.files["/dev/davinci_manager"] = "";
+  const auto told = [&](const LibraryLook& open) {
+    return of(detect(files, processes, clock, open), "dcmi");
+  };
+  const auto missing = told([](const std::string&) {
+    return fail(ErrorCode::not_found, "DCMI can't be opened", "install the driver");
+  });
+  EXPECT_FALSE(missing.usable);
+  EXPECT_EQ(
+      missing.summary,
+      "libdcmi.so, /usr/local/dcmi/libdcmi.so, /usr/local/Ascend/driver/lib64/driver/libdcmi.so not at the "
+      "usual places; DCMI can't be opened (install the driver)");
+  files.files["/usr/local/dcmi/libdcmi.so"] = "";
+  EXPECT_EQ(told({}).summary, "/usr/local/dcmi/libdcmi.so found, not opened: the agent does that");
+  const auto broken = told([](const std::string&) { return fail(ErrorCode::timed_out, "no answer"); });
+  EXPECT_EQ(broken.summary, "/usr/local/dcmi/libdcmi.so found; no answer");
+  const auto seen = told([](const std::string& library) -> Result<std::vector<Reading>> {
+    Reading card;
+    card.domain = "gpu";
+    card.source = library;
+    card.power = Watts{70};
+    Reading dark = card;
+    dark.index = 1;
+    dark.power.reset();
+    dark.reason = "not supported";
+    return std::vector{card, dark};
+  });
+  EXPECT_TRUE(seen.usable);
+  EXPECT_EQ(seen.summary, "/usr/local/dcmi/libdcmi.so opened; 2 x gpu");
+  EXPECT_EQ(seen.devices.back(), "gpu 1: unknown: not supported");
+  const auto none = told([](const std::string&) { return std::vector<Reading>{}; });
+  EXPECT_EQ(none.summary, "/usr/local/dcmi/libdcmi.so opened; it counts no card");
+}
+
+TEST_F(Detect, AVirtualMachineIsToldByItsFirmwareOrItsCpu) {
+  EXPECT_EQ(hypervisor(files), "");
+  files.files["/sys/class/dmi/id/sys_vendor"] = "QEMU\n";
+  EXPECT_EQ(hypervisor(files), "QEMU");
+  files.files["/proc/cpuinfo"] = "model name\t: x\nflags\t\t: fpu vme\n";
+  EXPECT_EQ(hypervisor(files), "") << "the name of a firm that makes real machines, too";
+  files.files["/proc/cpuinfo"] = "model name\t: x\nflags\t\t: fpu hypervisor vme\n";
+  EXPECT_EQ(hypervisor(files), "QEMU");
+  files.files.erase("/sys/class/dmi/id/sys_vendor");
+  EXPECT_EQ(hypervisor(files), "a hypervisor");
 }
 
 TEST_F(Detect, TheLibraryMakesTheTotalWhereItIsUsable) {

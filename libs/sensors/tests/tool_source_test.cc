@@ -86,6 +86,36 @@ TEST_F(NvidiaSmi, ADriverErrorMakesTheNodesGpusUnknown) {
   EXPECT_NE(readings.error().message.find("couldn't communicate"), std::string::npos);
 }
 
+TEST_F(NvidiaSmi, GoodTextOfAToolThatFailedIsNoReading) {
+  answer(255, kTwoCards);
+  const auto readings = source->read();
+  ASSERT_FALSE(readings);
+  EXPECT_NE(readings.error().message.find("nvidia-smi ended with exit code 255"), std::string::npos)
+      << readings.error().message;
+  EXPECT_EQ(readings.error().message.find('\n'), std::string::npos);
+}
+
+TEST_F(NvidiaSmi, ExitCodesThatOnlySpeakOfOneCardKeepTheOthers) {
+  for (const int code : {14, 15}) {
+    answer(code, kTwoCards);
+    const auto readings = source->read();
+    ASSERT_TRUE(readings) << readings.error().message;
+    EXPECT_EQ(readings->at(0).power, Watts{301.5});
+  }
+}
+
+TEST(Tools, AnyToolThatExitsWithAnErrorHasFailedWhateverItPrinted) {
+  const testing::FakeFileSystem files;
+  testing::FakeProcessRunner processes;
+  processes.answers.insert_or_assign(
+      "hy-smi", ProcessOutput{1, "HCU  Temp   AvgPwr  Perf  PwrCap\n0    30.0C  112.0W  auto  355.0W\n",
+                              "driver: i/o error\nmore\n"});
+  const testing::ManualClock clock{UtcTime{}};
+  const auto readings = make_tool("hy-smi", files, processes, clock)->read();
+  ASSERT_FALSE(readings);
+  EXPECT_EQ(readings.error().message, "hy-smi ended with exit code 1: driver: i/o error");
+}
+
 TEST_F(NvidiaSmi, SleepingCardsAreNotWokenAndKeepTheirIdentity) {
   card("0000:3b:00.0", "active");
   card("0000:5e:00.0", "active");

@@ -34,21 +34,27 @@ class MemoryStore final : public Store {
     return outcomes;
   }
 
-  Status note_seen(std::span<const NodeInfo> nodes) override {
+  Status note_seen(std::span<const SharedNode> nodes) override {
     const std::lock_guard lock(mutex_);
     for (const auto& info : nodes) {
-      const auto [place, is_new] = nodes_.try_emplace(info.key);
-      note(place->second, info, is_new);
+      auto& stored = nodes_[info->key];
+      stored = noted(stored, info);
     }
     return {};
   }
 
-  Result<std::vector<NodeInfo>> nodes() override { return values(nodes_); }
+  Result<std::vector<NodeInfo>> nodes() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<NodeInfo> result;
+    result.reserve(nodes_.size());
+    for (const auto& [key, info] : nodes_) result.push_back(*info);
+    return result;
+  }
 
-  Result<std::optional<NodeInfo>> node(const NodeKey& key) override {
+  Result<SharedNode> node(const NodeKey& key) override {
     const std::lock_guard lock(mutex_);
     const auto found = nodes_.find(key);
-    return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+    return found == nodes_.end() ? nullptr : found->second;
   }
 
   Result<std::vector<Account>> accounts(const AccountFilter& filter) override {
@@ -161,7 +167,7 @@ class MemoryStore final : public Store {
 
   std::mutex mutex_;
   std::map<NodeKey, VersionedCursor> cursors_;
-  std::map<NodeKey, NodeInfo> nodes_;
+  std::map<NodeKey, SharedNode> nodes_;
   std::map<AccountKey, StoredAccount> accounts_;
   std::map<NodeKey, std::map<UtcTime, CurvePoint>> curves_;
   std::map<std::pair<std::string, std::string>, TaskInfo> tasks_;

@@ -11,7 +11,7 @@ namespace {
 
 using ledger::NodeInfo;
 
-constexpr std::uint8_t kInfoVersion = 2;
+constexpr std::uint8_t kInfoVersion = 3;
 
 // One list of fields serves both ways: Out writes them, In reads them back.
 struct Out {
@@ -139,6 +139,17 @@ constexpr auto kAgentFields = [](auto& io, auto& share) {  // since version 2
   io(share.devices);
 };
 
+constexpr auto kSourceFields = [](auto& io, auto& report) {  // since version 3
+  io(report.source);
+  io(report.state);
+  io(report.reason);
+};
+
+/// How many of the sources are each agent's, in the agents' order: since version 3.
+constexpr auto kShareOfSources = [](auto& io, auto& agents) {
+  for (auto& share : agents) io(share.sources);
+};
+
 }  // namespace
 
 std::string encode(const NodeInfo& info) {
@@ -147,6 +158,8 @@ std::string encode(const NodeInfo& info) {
   kNodeFields(out, info);
   out.list(info.agents, kAgentFields);
   out.list(info.checks, kCheckFields);
+  out.list(info.sources, kSourceFields);
+  kShareOfSources(out, info.agents);
   return bytes;
 }
 
@@ -161,9 +174,17 @@ Result<NodeInfo> decode_node_info(const ledger::NodeKey& key, std::string_view b
       in.list(info.agents, kAgentFields);
       in.list(info.checks, kCheckFields);
     }
+    if (version >= 3) {
+      in.list(info.sources, kSourceFields);
+      kShareOfSources(in, info.agents);
+    }
     std::size_t devices = 0;
-    for (const auto& share : info.agents) devices += std::min(share.devices, info.devices.size());
-    if (in.r.finished() && devices <= info.devices.size()) return info;
+    std::size_t sources = 0;
+    for (const auto& share : info.agents) {
+      devices += std::min(share.devices, info.devices.size() + 1);
+      sources += std::min(share.sources, info.sources.size() + 1);
+    }
+    if (in.r.finished() && devices <= info.devices.size() && sources <= info.sources.size()) return info;
   }
   return fail(ErrorCode::corrupt, "what is known of node " + key.node_id + " is garbled",
               "run: tidewatt doctor");

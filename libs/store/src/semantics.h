@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "tidewatt/ledger/store.h"
@@ -16,13 +17,16 @@ inline bool matches(const ledger::AccountFilter& filter, const ledger::AccountKe
          (filter.ids.empty() || std::find(filter.ids.begin(), filter.ids.end(), key.id) != filter.ids.end());
 }
 
-/// The first time seen stays, a known sample time isn't forgotten; all else is the latest note's.
-inline void note(ledger::NodeInfo& stored, const ledger::NodeInfo& noted, bool is_new) {
-  const auto first_seen = is_new ? noted.first_seen_at.value_or(noted.last_seen_at) : stored.first_seen_at;
-  const auto last_sample = is_new ? std::nullopt : stored.last_sample_at;
-  stored = noted;
-  stored.first_seen_at = first_seen;
-  if (!stored.last_sample_at) stored.last_sample_at = last_sample;
+/// What is stored after a note: the first time seen stays, a known sample time isn't forgotten; all else is
+/// the note's. `stored` is null for a new node.
+inline ledger::SharedNode noted(const ledger::SharedNode& stored, const ledger::SharedNode& note) {
+  const auto first_seen = stored ? stored->first_seen_at : note->first_seen_at.value_or(note->last_seen_at);
+  const auto last_sample = note->last_sample_at || !stored ? note->last_sample_at : stored->last_sample_at;
+  if (note->first_seen_at == first_seen && note->last_sample_at == last_sample) return note;
+  auto merged = std::make_shared<ledger::NodeInfo>(*note);
+  merged->first_seen_at = first_seen;
+  merged->last_sample_at = last_sample;
+  return merged;
 }
 
 template <class A, class B>

@@ -270,15 +270,16 @@ TEST_P(StoreContract, NodesAreNotedAndTheFirstTimeSeenStays) {
   info.devices[0].domain = "gpu";
   info.devices[0].power = Watts{0.1};
   info.devices[0].holders.push_back({"job", 0.5, std::nullopt, HolderState::sleeping});
-  info.agents.push_back({"agent-1", kNoon, 1});
+  info.agents.push_back({"agent-1", kNoon, 1, 2});
+  info.sources = {{"nvidia", SourceState::failed, "no driver"}, {"rapl", SourceState::ok, ""}};
   info.checks.push_back({"gpu", 0, {Microjoules{7}, Microjoules{8}, Milliseconds{9}}});
-  ASSERT_TRUE(store_.note_seen({&info, 1}));
+  ASSERT_TRUE(note(store_, info));
   info.last_seen_at = kNoon + Milliseconds{5};
   info.last_sample_at = std::nullopt;
   info.zone = "FR";
-  ASSERT_TRUE(store_.note_seen({&info, 1}));
+  ASSERT_TRUE(note(store_, info));
   info.key.node_id = "n1";
-  ASSERT_TRUE(store_.note_seen({&info, 1}));
+  ASSERT_TRUE(note(store_, info));
   const auto nodes = store_.nodes();
   ASSERT_TRUE(nodes);
   ASSERT_EQ(nodes->size(), 2U);
@@ -290,15 +291,16 @@ TEST_P(StoreContract, NodesAreNotedAndTheFirstTimeSeenStays) {
   EXPECT_EQ(n2.zone, "FR");
   EXPECT_EQ(n2.devices.at(0).holders.at(0).compute_share, 0.5);
   EXPECT_EQ(n2.agents, info.agents);
+  EXPECT_EQ(n2.sources, info.sources);
   EXPECT_EQ(n2.checks, info.checks);
-  EXPECT_TRUE(store_.node({"default", "n1"})->has_value());
-  EXPECT_FALSE(store_.node({"other", "n1"})->has_value());
+  EXPECT_NE(*store_.node({"default", "n1"}), nullptr);
+  EXPECT_EQ(*store_.node({"other", "n1"}), nullptr);
 }
 
 TEST_P(StoreContract, ABookedNodeThatWasNeverNotedIsNotListed) {
   ASSERT_EQ(put(store_, accrual(kNode, 0, {})), AccrueOutcome::applied);
   EXPECT_TRUE(store_.nodes()->empty());
-  EXPECT_FALSE(store_.node(kNode)->has_value());
+  EXPECT_EQ(*store_.node(kNode), nullptr);
 }
 
 TEST_P(StoreContract, TasksTokensAndAuditAreKept) {

@@ -65,7 +65,8 @@ TEST(SqliteFault, EveryAcknowledgedAccrualIsThereExactlyOnceAfterKill) {
       // What was committed but not yet acknowledged may be there, whole.
       EXPECT_EQ(energy_of(*store, gpu_account(Scope::node, node.node_id)),
                 WideMicrojoules(Microjoules{static_cast<std::int64_t>(revision) * 7}));
-      EXPECT_EQ(found->cursor, revision == 0 ? NodeCursor{} : cursor_at(static_cast<std::int64_t>(revision)));
+      EXPECT_EQ(*found->cursor,
+                revision == 0 ? NodeCursor{} : cursor_at(static_cast<std::int64_t>(revision)));
       EXPECT_EQ(store->curve(node, {kNoon, kNoon + std::chrono::hours{24 * 365}}, 1'000'000)->size(),
                 revision);
       revisions += revision;

@@ -83,7 +83,7 @@ class Load {
       const auto found = store.cursor(node(n));
       ASSERT_TRUE(found) << found.error().to_string();
       EXPECT_LE(found->revision, revision);
-      EXPECT_EQ(found->cursor,
+      EXPECT_EQ(*found->cursor,
                 found->revision == 0 ? NodeCursor{} : cursor_at(static_cast<std::int64_t>(found->revision)));
       all += expected;
     }

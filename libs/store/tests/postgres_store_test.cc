@@ -39,7 +39,7 @@ TEST_F(PostgresStoreTest, WhatOneServerBookedTheOtherSeesAtOnce) {
       EXPECT_EQ(put(writer, accrual(kNode, i - 1, {delta(kDevice, 1)})), AccrueOutcome::conflict);
     }
     EXPECT_EQ(writer.cursor(kNode)->revision, i);
-    EXPECT_EQ(writer.cursor(kNode)->cursor, i == 0 ? NodeCursor{} : cursor_at(static_cast<std::int64_t>(i)));
+    EXPECT_EQ(*writer.cursor(kNode)->cursor, i == 0 ? NodeCursor{} : cursor_at(static_cast<std::int64_t>(i)));
     EXPECT_EQ(put(writer, accrual(kNode, i, {delta(kDevice, 10)},
                                   {point(kNoon + static_cast<int>(i) * Milliseconds{1'000}, Milliwatts{7})})),
               AccrueOutcome::applied);
@@ -57,7 +57,7 @@ TEST_F(PostgresStoreTest, NotesOfOneServerReachTheOther) {
   info.last_seen_at = kNoon;
   {
     const auto one = open();
-    ASSERT_TRUE(one->note_seen({&info, 1}));
+    ASSERT_TRUE(note(*one, info));
   }
   const auto other = open();
   ASSERT_TRUE(*other->node(kNode));
@@ -77,7 +77,7 @@ TEST_F(PostgresStoreTest, ASecondOpeningFindsEverything) {
   const auto store = open();
   EXPECT_EQ(energy_of(*store, kDevice), WideMicrojoules(Microjoules{25}));
   EXPECT_EQ(store->cursor(kNode)->revision, 5U);
-  EXPECT_EQ(store->cursor(kNode)->cursor, cursor_at(5));
+  EXPECT_EQ(*store->cursor(kNode)->cursor, cursor_at(5));
   EXPECT_EQ(put(*store, accrual(kNode, 5, {delta(kDevice, 5)})), AccrueOutcome::applied);
 }
 
@@ -94,7 +94,7 @@ TEST_F(PostgresStoreTest, TheJournalIsFoldedByWhoeverComesAndTheAnswersStayTheSa
   EXPECT_EQ(cluster_->sql("SELECT count(*) FROM " + table("journal")), "0");
   EXPECT_EQ(cluster_->sql("SELECT energy_uj FROM " + table("energy_accounts")), "100");
   EXPECT_EQ(energy_of(*other, kDevice), WideMicrojoules(Microjoules{100}));
-  EXPECT_EQ(other->cursor(kNode)->cursor, cursor_at(20));
+  EXPECT_EQ(*other->cursor(kNode)->cursor, cursor_at(20));
   EXPECT_EQ(other->curve(kNode, {kNoon, kNoon + std::chrono::hours{1}}, 100)->size(), 20U);
 }
 

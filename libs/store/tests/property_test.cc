@@ -66,8 +66,9 @@ CurvePoint any_point() {
 std::vector<Accrual> any_call(Store& model) {
   std::vector<Accrual> call;
   for (int n = *inRange(1, 5); n > 0; --n) {
-    Accrual a{
-        {"default", "n" + std::to_string(*inRange(0, 3))}, 0, cursor_at(*inRange(0, 1'000'000)), {}, {}};
+    Accrual a;
+    a.node = {"default", "n" + std::to_string(*inRange(0, 3))};
+    a.next = std::make_shared<const NodeCursor>(cursor_at(*inRange(0, 1'000'000)));
     a.expected_revision = model.cursor(a.node)->revision;
     for (const auto& earlier : call)
       if (earlier.node == a.node) ++a.expected_revision;
@@ -132,7 +133,7 @@ void expect_same_answers(Store& model, Store& store) {
   for (int n = 0; n < 3; ++n) {
     const NodeKey node{"default", "n" + std::to_string(n)};
     RC_ASSERT(model.cursor(node)->revision == store.cursor(node)->revision);
-    RC_ASSERT(model.cursor(node)->cursor == store.cursor(node)->cursor);
+    RC_ASSERT(*model.cursor(node)->cursor == *store.cursor(node)->cursor);
     const UtcRange range{kNoon - Milliseconds{*inRange(0, 100'000'000)},
                          kNoon + Milliseconds{*inRange(0, 100'000'000)}};
     const auto limit = *inRange<std::size_t>(0, 8);

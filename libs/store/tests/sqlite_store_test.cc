@@ -46,13 +46,13 @@ TEST(SqliteStore, EverythingIsThereAfterReopening) {
       ASSERT_EQ(put(*store, accrual(kNode, i, {delta(kDevice, 5)}, {point(at, Milliwatts{7})})),
                 AccrueOutcome::applied);
     }
-    ASSERT_TRUE(store->note_seen({&info, 1}));
+    ASSERT_TRUE(note(*store, info));
     ASSERT_TRUE(store->put_task({"default", "job-1", "", "", "", kNoon, std::nullopt}));
   }
   const auto store = open_or_abort({.path = folder.file()});
   EXPECT_EQ(energy_of(*store, kDevice), WideMicrojoules(Microjoules{25}));
   EXPECT_EQ(store->cursor(kNode)->revision, 5U);
-  EXPECT_EQ(store->cursor(kNode)->cursor, cursor_at(5));
+  EXPECT_EQ(*store->cursor(kNode)->cursor, cursor_at(5));
   const auto curve = store->curve(kNode, {kNoon, kNoon + std::chrono::hours{1}}, 100);
   ASSERT_EQ(curve->size(), 5U);
   EXPECT_EQ(curve->at(0).devices.at(0).holders, std::vector<std::string>{"job-1"});

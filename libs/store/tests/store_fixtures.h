@@ -88,8 +88,14 @@ inline NodeCursor cursor_at(std::int64_t ms) {
 
 inline Accrual accrual(const NodeKey& node, std::uint64_t expected, std::vector<AccountDelta> deltas,
                        std::vector<CurvePoint> curve = {}) {
-  return {node, expected, cursor_at(static_cast<std::int64_t>(expected) + 1), std::move(deltas),
-          std::move(curve)};
+  return {node, expected,
+          std::make_shared<const NodeCursor>(cursor_at(static_cast<std::int64_t>(expected) + 1)),
+          std::move(deltas), std::move(curve)};
+}
+
+inline Status note(Store& store, const NodeInfo& info) {
+  const auto shared = std::make_shared<const NodeInfo>(info);
+  return store.note_seen({&shared, 1});
 }
 
 inline CurvePoint point(UtcTime at, std::optional<Milliwatts> power) {

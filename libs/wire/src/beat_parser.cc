@@ -54,9 +54,10 @@ class BeatReader {
     std::string_view s;
     if (value.get(s) != simdjson::SUCCESS) return refuse(field, "must be a string");
     if (s.size() > most) return refuse(field, fmt::format("longer than {} bytes", most));
-    if (std::any_of(s.begin(), s.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
-      return refuse(field, "holds control characters");
+    // Without an early end, so that the compiler compares many bytes at a time.
+    bool control = false;
+    for (const char c : s) control |= static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (control) return refuse(field, "holds control characters");
     out.assign(s);
   }
 
@@ -148,6 +149,8 @@ class BeatReader {
       devices(key, value, "");
     } else if (key == "platform") {
       devices(key, value, kDomainPlatform);
+    } else if (key == "sources") {
+      sources(value);
     }
     // Unknown keys are left alone: newer agents may send more.
   }
@@ -190,6 +193,8 @@ class BeatReader {
   }
 
   void devices(std::string_view field, dom::element value, std::string_view domain) {
+    if (dom::array items; value.get(items) == simdjson::SUCCESS)
+      beat_.devices.reserve(beat_.devices.size() + std::min(items.size(), kMaxDevices));
     array(field, value, kMaxDevices, [&](dom::element item) {
       if (beat_.devices.size() >= kMaxDevices)
         return refuse(field, fmt::format("more than {} devices in a beat", kMaxDevices));
@@ -262,6 +267,44 @@ class BeatReader {
       unheld(d, value);
     else if (key == "health")
       health(d, value);
+  }
+
+  /// For display only: what can't be read is left out or cut, and no measurement is refused for it.
+  void sources(dom::element value) {
+    dom::array items;
+    if (value.get(items) != simdjson::SUCCESS) return;
+    beat_.sources.clear();
+    for (const auto item : items) {
+      if (beat_.sources.size() >= SourceReport::kMost) return;
+      SourceReport report;
+      std::string_view s;
+      if (item["source"].get(s) != simdjson::SUCCESS || s.empty() || s.size() > kMaxIdBytes) continue;
+      report.source = one_line(s);
+      report.state = item["state"].get(s) == simdjson::SUCCESS ? source_state_from(s) : SourceState::failed;
+      if (item["reason"].get(s) == simdjson::SUCCESS)
+        report.reason = cut(one_line(s), SourceReport::kLongestReason);
+      beat_.sources.push_back(std::move(report));
+    }
+  }
+
+  static std::string one_line(std::string_view text) {
+    std::string out{text};
+    for (char& c : out)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return out;
+  }
+
+  /// The first `most` characters of UTF-8.
+  static std::string cut(std::string text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool continues = (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+      if (!continues && ++characters > most) {
+        text.resize(i);
+        break;
+      }
+    }
+    return text;
   }
 
   void metrics_available(dom::element value, std::optional<bool>& power_available) {
@@ -343,8 +386,9 @@ class BeatReader {
     const auto rank = [](const DeviceSample& d) {
       return d.domain == kDomainGpu ? 0 : d.domain == kDomainPlatform ? 2 : 1;
     };
-    std::stable_sort(beat_.devices.begin(), beat_.devices.end(),
-                     [&](const DeviceSample& a, const DeviceSample& b) { return rank(a) < rank(b); });
+    const auto before = [&](const DeviceSample& a, const DeviceSample& b) { return rank(a) < rank(b); };
+    if (!std::is_sorted(beat_.devices.begin(), beat_.devices.end(), before))
+      std::stable_sort(beat_.devices.begin(), beat_.devices.end(), before);
   }
 
   Beat beat_;
@@ -388,6 +432,7 @@ struct BeatParser::Impl {
       beats.push_back(BeatReader().read(root));
       return beats;
     }
+    beats.reserve(std::min(items.size(), kMaxBeats));
     for (const auto item : items) {
       if (beats.size() >= kMaxBeats) return too_many();
       beats.push_back(BeatReader().read(item));

@@ -106,6 +106,20 @@ void cpu(ObjectWriter& o, const Beat& beat) {
   c.text_if("model", beat.cpu_model);
 }
 
+void sources(ObjectWriter& o, const Beat& beat) {
+  if (beat.sources.empty()) return;
+  auto& out = o.key("sources");
+  out += '[';
+  for (const auto& source : beat.sources) {
+    if (&source != &beat.sources.front()) out += ',';
+    ObjectWriter s(out);
+    s.text("source", source.source);
+    s.text("state", to_string(source.state));
+    s.text_if("reason", source.reason);
+  }
+  out += ']';
+}
+
 }  // namespace
 
 std::string to_json(const Beat& beat) {
@@ -134,6 +148,7 @@ std::string to_json(const Beat& beat) {
             [](const std::string& domain) { return domain != kDomainGpu && domain != kDomainPlatform; });
     devices(o, "platform", beat, false, false,
             [](const std::string& domain) { return domain == kDomainPlatform; });
+    sources(o, beat);
   }
   return out;
 }

@@ -69,6 +69,36 @@ TEST(BeatJson, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(beat->devices.at(1).quality, Quality::simulated);
 }
 
+TEST(BeatJson, SourcesGoBothWays) {
+  Beat beat;
+  beat.node_id = "n";
+  beat.sources = {{"nvidia", SourceState::failed, "libnvidia-ml.so.1: \"not\" there"},
+                  {"rapl", SourceState::ok, ""},
+                  {"ipmi", SourceState::starting, ""}};
+  const auto read = parse_one(to_json(beat));
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->sources, beat.sources);
+}
+
+TEST(BeatJson, SourcesAreBoundedAndRefuseNoBeat) {
+  std::string many = R"({"node_id":"n","sources":[7,{"state":"ok"},{"source":"","state":"ok"})";
+  many += R"(,{"source":"a\nb","state":"on fire","reason":")";
+  for (int i = 0; i < 400; ++i) many += "\u00e9";
+  many += R"("})";
+  for (int i = 0; i < 50; ++i) many += R"(,{"source":"s","state":"ok"})";
+  const auto beat = parse_one(many + "]}");
+  ASSERT_TRUE(beat) << beat.error().to_string();
+  ASSERT_EQ(beat->sources.size(), SourceReport::kMost);
+  EXPECT_EQ(beat->sources.at(0).source, "a b");
+  EXPECT_EQ(beat->sources.at(0).state, SourceState::failed);
+  EXPECT_EQ(beat->sources.at(0).reason.size(), 2 * SourceReport::kLongestReason) << "cut between characters";
+  for (const char* bad : {"7", "{}", "null", "[null]"}) {
+    const auto other = parse_one(std::string(R"({"node_id":"n","sources":)") + bad + "}");
+    ASSERT_TRUE(other) << bad;
+    EXPECT_TRUE(other->sources.empty()) << bad;
+  }
+}
+
 TEST(BeatJson, MinimalBeatOfAnOldAgentIsTaken) {
   const auto beat = parse_one(R"({"node_id":"old","gpu_stats":[{"index":0,"power_watts":100}]})");
   ASSERT_TRUE(beat);

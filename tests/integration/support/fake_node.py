@@ -12,10 +12,11 @@ def machines():
 
 
 class FakeNode:
-    """`root` is what stands for /sys. Use it as a context: counters move inside."""
+    """`root` is what stands for /sys, in `host_root` for /. Use it as a context: counters move inside."""
 
     def __init__(self, folder, machine):
-        self.root = str(folder)
+        self.host_root = str(folder)
+        self.root = os.path.join(self.host_root, "sys")
         with open(os.path.join(NODES, machine, "expect.json"), encoding="utf-8") as file:
             self.expect = json.load(file)
         with open(os.path.join(NODES, machine, "sysfs.txt"), encoding="utf-8") as file:

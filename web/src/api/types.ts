@@ -120,6 +120,8 @@ export interface HourRow {
   hour: string;
   energy_kwh: Maybe<number>;
   coverage: Maybe<number>;
+  gap_seconds?: Maybe<number>;
+  partial_seconds?: Maybe<number>;
   carbon_kgco2e?: Maybe<number>;
 }
 
@@ -182,6 +184,8 @@ export interface NodeRow {
   /** Only the part of the asking team is shown: no power, no devices. */
   partial_view?: boolean;
   simulated: boolean;
+  /** Plays a recorded log. */
+  replay?: boolean;
   clock_offset_seconds: Maybe<number>;
   agent_version: Maybe<string>;
   trend: TrendPoint[];
@@ -231,6 +235,14 @@ export interface NodeDetail extends NodeRow {
   boot_id: Maybe<string>;
   cpu: Maybe<{ model: Maybe<string>; cores: Maybe<number>; util: Maybe<number> }>;
   devices: Device[];
+  /** How the agent's sources fare, also those that found no device; empty for an older agent. */
+  source_states?: SourceState[];
+}
+
+export interface SourceState {
+  source: string;
+  state: "ok" | "failed" | "starting" | string;
+  reason: Maybe<string>;
 }
 
 /** [time ms, mean, min, max] and, for the sum, how many devices were known of how many. */
@@ -255,6 +267,8 @@ export interface PowerGap {
   node_id: string;
   /** The series it belongs to; without it, the whole node. */
   key?: string;
+  /** Time of it without a value: known beats between joined holes are not counted. Older servers leave it out. */
+  seconds?: number;
 }
 
 export interface PowerCurves {

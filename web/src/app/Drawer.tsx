@@ -80,11 +80,11 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
   const mix = known(e.energy_kwh) !== null && e.energy_kwh ? known(e.method.counter_kwh / e.energy_kwh) : null;
   const noData = t("unknown.no_data");
   const head = of.kind === "carbon" ? (e.carbon_hidden_reason ? null : carbon(e.carbon_kgco2e, f?.gas)) : of.kind === "coverage" ? coverage(e.coverage, e.gap_seconds, e.partial_seconds) : kwh(e.energy_kwh);
-  const ledger = apiPath("/energy/accounts", { scope: e.scope, ids: e.id });
+  const ledger = apiPath("/energy/accounts", e.scope === "cluster" || e.scope === "team" ? { scope: e.scope === "team" ? "task" : "node" } : { scope: e.scope, id: e.id });
   return (
     <div className="drawer-body">
       <div className="drawer-figure">{head === null ? <span className="dim small">{w.code("reason", e.carbon_hidden_reason)}</span> : head === kUnknown ? <Unknown reason={noData} /> : head} <SimBadge quality={e.quality} /></div>
-      <div className="dim">{range(e.from, e.to)}</div>
+      <div className="dim">{t("total.hours", { range: range(e.from, e.to) })}</div>
 
       <Section title={t("ev.formula")}>
         {of.kind === "carbon" && !e.carbon_hidden_reason && f && (
@@ -199,7 +199,7 @@ function NodePower({ id, range, cluster }: { id: string; range: string; cluster:
         <Row name={t("ev.at")} title={isoText(n.last_sample_at)}>{n.last_sample_at === null ? <Unknown reason={t("unknown.no_reading")} /> : time(n.last_sample_at, true)}</Row>
       </Section>
       {known(n.platform_power_watts) !== null && <Section title={t("ev.notes")}><Row name={<><code>platform</code> <span className="dim">{t("ev.not_in_total")}</span></>}>{watts(n.platform_power_watts)}</Row><p>{t("nodes.platform_note")}</p></Section>}
-      <Actions json={n} path={apiPath(`/nodes/${encodeURIComponent(id)}`, { range, cluster })} ledger={apiPath("/energy/accounts", { scope: "node", ids: id })} />
+      <Actions json={n} path={apiPath(`/nodes/${encodeURIComponent(id)}`, { range, cluster })} ledger={apiPath("/energy/accounts", { scope: "node", id })} />
     </div>
   );
 }

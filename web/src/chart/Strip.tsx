@@ -46,7 +46,7 @@ export function Strip({ stretches, from, to, width }: StripProps): JSX.Element {
   }, [stretches, from, to, width, themeVersion]);
 
   const holes = stretches.filter((s) => s.state !== "covered");
-  const items = holes.map((s) => t("chart.gap_item", { from: range(s.from, s.from).split(" – ")[0] ?? "", to: range(s.to, s.to).split(" – ")[1] ?? "", d: duration((s.to - s.from) / 1000), cause: code("chart.cause", s.cause) }));
+  const items = holes.map((s) => t("chart.gap_item", { from: range(s.from, s.from).split(" – ")[0] ?? "", to: range(s.to, s.to).split(" – ")[1] ?? "", d: duration(((s.to - s.from) / 1000) * (s.share ?? 1)), cause: code("chart.cause", s.cause) }));
   const text = items.length === 0 ? t("chart.strip.full") : items.join("; ");
   return (
     <div className="strip" tabIndex={0} role="group" aria-label={t("chart.strip.aria", { text })} data-gaps={told(stretches).gaps}>

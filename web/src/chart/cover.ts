@@ -29,10 +29,10 @@ export function stretches(input: Input): Stretch[] {
   const bucket = input.bucketSeconds * 1000;
   const times = [...new Set(input.lines.flatMap((l) => l.map((p) => p[0])))].sort((a, b) => a - b).filter((t) => t >= from && t < to);
   const holes: Stretch[] = [];
-  const hole = (a: number, b: number, cause: string, state: "gap" | "partial" = "gap"): void => {
+  const hole = (a: number, b: number, cause: string, state: "gap" | "partial" = "gap", share?: number): void => {
     const lo = Math.max(a, from);
     const hi = Math.min(b, to);
-    if (hi > lo) holes.push({ from: lo, to: hi, cause, state });
+    if (hi > lo) holes.push({ from: lo, to: hi, cause, state, ...(share === undefined ? {} : { share }) });
   };
   const off = (a: number, b: number, cause: string): void => {
     const hi = Math.min(b, to);
@@ -41,7 +41,7 @@ export function stretches(input: Input): Stretch[] {
   if (input.keptFrom > from) hole(from, input.keptFrom, "retention");
   for (const g of input.gaps) {
     const inside = times.some((t) => t + (input.bucketSeconds >= 30 ? bucket : 0) > g.from && t < g.to && (t >= g.from || input.lines.length > 1));
-    hole(g.from, g.to, g.cause, g.cause === "unknown" && inside ? "partial" : "gap");
+    hole(g.from, g.to, g.cause, g.cause === "unknown" && inside ? "partial" : "gap", g.share);
   }
   let last = Math.max(from, input.keptFrom);
   for (const t of times) {
@@ -53,8 +53,8 @@ export function stretches(input: Input): Stretch[] {
   if (life && life.from !== null && life.from > from) off(from, life.from, life.outside);
   // A sample stands for the step up to the next one.
   if (life && life.to !== null && life.to + step < to) off(life.to, to, life.outside);
-  // Where the server names each device's hole, whole buckets of the sum would only widen it.
-  if (!input.gaps.some((g) => g.key !== undefined)) for (const run of partialRuns(input.sum, step)) hole(run.from, run.to + bucket, "partial", "partial");
+  // Where the server names a device's hole and its seconds, whole buckets of the sum would only widen it.
+  if (!input.gaps.some((g) => g.key !== undefined || g.share !== undefined)) for (const run of partialRuns(input.sum, step)) hole(run.from, run.to + bucket, "partial", "partial");
   return paint(from, to, holes);
 }
 
@@ -89,7 +89,8 @@ export interface Told { gaps: number; gapSeconds: number; unknownSeconds: number
 export function told(strip: readonly Stretch[], single = false): Told {
   const out: Told = { gaps: 0, gapSeconds: 0, unknownSeconds: 0, partialSeconds: 0 };
   for (const s of strip) {
-    const seconds = (s.to - s.from) / 1000;
+    // Near holes are drawn as one, but only the seconds without a value are told.
+    const seconds = ((s.to - s.from) / 1000) * (s.share ?? 1);
     if (s.state === "partial" && !single) out.partialSeconds += seconds;
     else if (s.state === "partial" || (s.state === "gap" && s.cause === "unknown")) out.unknownSeconds += seconds;
     else if (s.state === "gap") {
@@ -108,12 +109,18 @@ function paint(from: number, to: number, holes: readonly Stretch[]): Stretch[] {
     const a = edges[i] ?? 0;
     const b = edges[i + 1] ?? 0;
     const over = holes.filter((h) => h.from <= a && h.to >= b);
-    const top = over.find((h) => h.state === "off") ?? over.find((h) => h.state === "gap") ?? over[0];
+    const of = (wanted: Stretch["state"]): Stretch[] => over.filter((h) => h.state === wanted);
+    const same = [of("off"), of("gap"), over].find((list) => list.length > 0) ?? [];
+    const top = same[0];
     const state = top?.state ?? "covered";
     const cause = top?.cause ?? "";
+    // Devices that were unknown by turns: at least the longest, at most the whole.
+    const share = top === undefined ? undefined : Math.max(...same.map((h) => h.share ?? 1));
     const previous = out[out.length - 1];
-    if (previous && previous.state === state && previous.cause === cause) previous.to = b;
-    else out.push({ from: a, to: b, state, cause });
+    if (previous && previous.state === state && previous.cause === cause) {
+      if (share !== undefined) previous.share = ((previous.share ?? 1) * (previous.to - previous.from) + share * (b - a)) / (b - previous.from);
+      previous.to = b;
+    } else out.push({ from: a, to: b, state, cause, ...(share === undefined || share === 1 ? {} : { share }) });
   }
   return out;
 }

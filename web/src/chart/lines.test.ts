@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PowerPoint } from "../api/types";
 import { stretches, told } from "./cover";
-import { align, breaksOf, colourOf, envelope, finding, fold, glyphOf, runsOf, splitSum, type Line } from "./lines";
+import { align, breaksOf, colourOf, envelope, finding, fold, glyphOf, runsOf, splitSum, type Line, parseGaps } from "./lines";
 
 const p = (t: number, w = 100): PowerPoint => [t, w, w, w];
 const every20s = (from: number, to: number): PowerPoint[] => Array.from({ length: (to - from) / 20_000 }, (_, i) => p(from + i * 20_000));
@@ -124,6 +124,23 @@ describe("coverage strip", () => {
   it("tells unknown power and missing data apart", () => {
     const s = stretches({ ...base, lines: [[...every20s(0, 200_000), ...every20s(300_000, 500_000)]], gaps: [{ from: 200_000, to: 300_000, cause: "unknown" }, { from: 500_000, to: 600_000, cause: "no_data" }] });
     expect(told(s)).toEqual({ gaps: 1, gapSeconds: 100, unknownSeconds: 100, partialSeconds: 0 });
+  });
+  it("tells the seconds without a value, not the holes as they are drawn", () => {
+    const lines = [every20s(0, 600_000), every20s(0, 600_000)];
+    const one = { cause: "unknown", nodeId: "n", key: "a" };
+    const s = stretches({ ...base, lines, gaps: [{ ...one, from: 100_000, to: 300_000, share: 0.1 }] });
+    expect(s.map((x) => [x.from, x.to, x.state])).toEqual([[0, 100_000, "covered"], [100_000, 300_000, "partial"], [300_000, 600_000, "covered"]]);
+    expect(told(s).partialSeconds).toBeCloseTo(20);
+    // Two devices at once: at least the longer of them.
+    const both = stretches({ ...base, lines, gaps: [{ ...one, from: 100_000, to: 300_000, share: 0.1 }, { ...one, key: "b", from: 200_000, to: 300_000, share: 0.5 }] });
+    expect(told(both).partialSeconds).toBeCloseTo(10 + 50);
+    const half = stretches({ ...base, to: 200_000, lines, gaps: [{ ...one, from: 100_000, to: 300_000, share: 0.1 }] });
+    expect(told(half).partialSeconds).toBeCloseTo(10);
+  });
+  it("reads the seconds of a hole as its share", () => {
+    const at = (s: number): string => new Date(s * 1000).toISOString();
+    expect(parseGaps([{ from: at(0), to: at(100), cause: "unknown", node_id: "n", key: "k", seconds: 20 }])[0]).toMatchObject({ share: 0.2 });
+    expect(parseGaps([{ from: at(0), to: at(100), cause: "unknown", node_id: "n" }])[0]).not.toHaveProperty("share");
   });
   it("says when curves are no longer kept", () => {
     expect(stretches({ ...base, keptFrom: 300_000, lines: [every20s(300_000, 600_000)] })[0]).toMatchObject({ from: 0, to: 300_000, state: "gap", cause: "retention" });

@@ -24,6 +24,8 @@ export interface Interval {
   cause: string;
   /** Set when only this series has the hole. */
   key?: string;
+  /** Which part of it really had no value, 0 to 1; near holes are one. Absent: all of it. */
+  share?: number;
 }
 
 export const kGlyphs = ["●", "■", "▲", "◆", "○", "□", "△", "◇"] as const;
@@ -42,7 +44,7 @@ export function parseGaps(gaps: readonly PowerGap[]): (Interval & { nodeId: stri
   for (const g of gaps) {
     const from = millis(g.from);
     const to = millis(g.to);
-    if (from !== null && to !== null && to > from) out.push({ from, to, cause: g.cause, nodeId: g.node_id, ...(g.key ? { key: g.key } : {}) });
+    if (from !== null && to !== null && to > from) out.push({ from, to, cause: g.cause, nodeId: g.node_id, ...(g.key ? { key: g.key } : {}), ...(typeof g.seconds === "number" && g.seconds >= 0 ? { share: Math.min(1, (g.seconds * 1000) / (to - from)) } : {}) });
   }
   return out.sort((a, b) => a.from - b.from);
 }

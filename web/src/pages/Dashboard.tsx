@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { useDashboard, useSession } from "../api/queries";
 import { useLive } from "../api/stream";
-import type { DashboardStats, Energy, TopRow } from "../api/types";
+import type { DashboardStats, Energy, Session, TopRow } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
 import { count, coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
 import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
-import { AttributionBadge, SimBadge } from "../ui/Badges";
+import { AttributionBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
 import { HourBars } from "../ui/HourBars";
@@ -34,9 +34,9 @@ export function Dashboard(): JSX.Element {
       {stats.isError && <ErrorBox error={stats.error} what={t("what.dashboard")} retry={() => void stats.refetch()} />}
       {d.nodes.total === 0 && <NoNodes />}
       <div className="grid">
-        <Guard><EnergyCard d={d} /></Guard>
+        <Guard><EnergyCard d={d} replay={session.data} /></Guard>
         <Guard><CarbonCard d={d} /></Guard>
-        <Guard><PowerCard d={d} simulated={simulated} limited={session.data?.role === "tenant"} /></Guard>
+        <Guard><PowerCard d={d} replay={session.data} simulated={simulated} limited={session.data?.role === "tenant"} /></Guard>
         <Guard><CoverageCard d={d} /></Guard>
         {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} since={millis(d.energy_summary?.first_sample_at)} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
@@ -54,14 +54,14 @@ function TotalRange({ e }: { e: Energy }): JSX.Element {
   return <div className="line dim" title={`${isoText(e.from)} / ${isoText(e.to)}`}>{t("total.range", { from: from ?? kUnknown, to: to ?? kUnknown })}</div>;
 }
 
-function EnergyCard({ d }: { d: DashboardStats }): JSX.Element {
+function EnergyCard({ d, replay }: { d: DashboardStats; replay: Session | undefined }): JSX.Element {
   const { t } = useWords();
   const e = d.energy_summary;
   const q = quantity(e?.energy_kwh, kEnergy);
   const mix = e && known(e.energy_kwh) ? e.method.counter_kwh / (e.energy_kwh ?? 1) : null;
   return (
     <section className={`card kpi span3 ${edge(e)}`} aria-label={t("dash.energy")}>
-      <div className="card-head"><h2>{t("dash.energy")}</h2><SimBadge quality={e?.quality} /></div>
+      <div className="card-head"><h2>{t("dash.energy")}</h2><SimBadge quality={e?.quality} /><ReplayBadge of={replay} /></div>
       <div className="kpi-row">
         <EvidenceButton of={{ kind: "energy", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t(e ? "unknown.no_data" : "unknown.no_accounts")} /></EvidenceButton>
         <Sparkline values={d.hourly.slice(-48).map((h) => h.energy_kwh)} max={Math.max(0, ...d.hourly.map((h) => h.energy_kwh ?? 0))} width={84} />
@@ -91,14 +91,14 @@ function CarbonCard({ d }: { d: DashboardStats }): JSX.Element {
   );
 }
 
-function PowerCard({ d, simulated, limited }: { d: DashboardStats; simulated: boolean; limited: boolean }): JSX.Element {
+function PowerCard({ d, simulated, limited, replay }: { d: DashboardStats; simulated: boolean; limited: boolean; replay: Session | undefined }): JSX.Element {
   const { t, time, age, code } = useWords();
   const live = useLive();
   const p = d.power_now;
   const q = quantity(p.power_watts, kWatts);
   return (
     <section className={`card kpi span3 ${simulated ? "sim-edge" : ""}`} aria-label={t("dash.power")}>
-      <div className="card-head"><h2>{t("dash.power")}</h2><SimBadge quality={simulated ? d.energy_summary?.quality ?? "simulated" : null} /></div>
+      <div className="card-head"><h2>{t("dash.power")}</h2><SimBadge quality={simulated ? d.energy_summary?.quality ?? "simulated" : null} /><ReplayBadge of={replay} /></div>
       <div className={live.stale ? "kpi-row stale" : "kpi-row"}><EvidenceButton of={{ kind: "power", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t(limited ? "unknown.team_view" : "unknown.no_reading")} /></EvidenceButton></div>
       <div className="line">{limited ? t("dash.team_view") : `${t("dash.devices_known", { known: p.devices_known, total: p.devices_total })} · ${code("dash.boundary", p.boundary)}`}</div>
       <div className="line dim" title={isoText(p.at)}>{p.at === null ? <Unknown reason={t("unknown.no_reading")} /> : <>{time(p.at, true)} · {age(p.at)}</>}</div>

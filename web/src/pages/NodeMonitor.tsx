@@ -11,6 +11,7 @@ import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { EstimateBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
+import { plainReason } from "../ui/sources";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -35,6 +36,7 @@ export function NodeMonitor({ id }: { id: string }): JSX.Element {
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
       {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={energy.data} /></Guard>}
       <Guard><Devices n={node.data} c={curves.data} partial={energy.data?.partial_seconds ?? 0} /></Guard>
+      {!node.data.partial_view && <Guard><Sources n={node.data} /></Guard>}
     </div>
   );
 }
@@ -55,11 +57,12 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
   const kw = quantity(n.energy_kwh, kEnergy);
   const gas = gasName(e?.emission_factor?.gas);
   const kind = code("node.rate", rate.data?.kind);
+  const offset = known(n.clock_offset_seconds);
   return (
     <div className="head">
       <div className="toolbar">
         <Link to={hrefTo("/nodes")} className="crumb">{t("nav.nodes")}</Link><span className="dim" aria-hidden="true">›</span>
-        <h1>{n.node_id}</h1> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge sources={n.sources} />
+        <h1>{n.node_id}</h1> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge of={n} />
         {n.state === "live" ? <span className="state live"><span aria-hidden="true">● </span>{t("nodes.state.live")}</span> : <span className="state silent"><span aria-hidden="true">◌ </span>{t("nodes.silent_for", { age: short(n.silent_seconds) })}</span>}
         <span className="dim opt">{[n.zone, n.cpu?.model, n.agent_version ? t("node.agent", { v: n.agent_version }) : null].filter((x) => x !== null && x !== undefined && x !== "").join(" · ")}</span>
         <span className="grow" />
@@ -76,12 +79,13 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
           </>}</div>
         <div><span className="label">{t("word.energy")}</span>
           <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kw.text} unit={kw.unit} reason={t("unknown.no_data")} /></EvidenceButton>
-          <span className="dim">{e ? span(e.from, e.to) : ""}</span></div>
+          <span className="dim">{e ? t("total.hours", { range: span(e.from, e.to) }) : ""}</span></div>
         <div><span className="label">{t("word.coverage")}</span>
           <EvidenceButton of={{ kind: "coverage", scope: "node", id: n.node_id }} className="mid"><Value text={coverage(n.coverage, n.gap_seconds, e?.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton>
           {e && <MissingLine energy={e} />}</div>
       </div>
       {e && <CoverageNote energy={e} />}
+      {offset !== null && Math.abs(offset) >= 1 && <div className="line warn-text" data-note="clock">{t(offset > 0 ? "node.clock.ahead" : "node.clock.behind", { d: duration(Math.abs(offset)) })}</div>}
       {e && <Notes energy={e} />}
     </div>
   );
@@ -109,7 +113,7 @@ function Charts({ id, c, n, identity, zoom, setZoom, pending, e }: ChartsProps):
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: days })}</span> : null;
   const window = zoom ?? data.frame;
   const shared = { ...data.frame, from: window.from, to: window.to, zoomed: zoom !== null, onZoom: setZoom, identity, pending, bridged: bridged(e), ...(e ? { life: { from: millis(e.first_sample_at), to: n.partial_view ? millis(e.last_sample_at) : null, outside: n.partial_view ? "not_running" as const : "not_yet" as const } } : {}) };
-  const sim = <SimBadge quality={n.simulated ? "simulated" : c.series.some((s) => s.quality === "simulated") ? "mixed" : ""} />;
+  const sim = <><SimBadge quality={n.simulated ? "simulated" : c.series.some((s) => s.quality === "simulated") ? "mixed" : ""} /><ReplayBadge of={n} /></>;
   const hasAccelerators = data.accelerators.length > 0 || n.devices.some((d) => d.domain === "gpu");
   return (
     <>
@@ -119,11 +123,44 @@ function Charts({ id, c, n, identity, zoom, setZoom, pending, e }: ChartsProps):
         {data.meters.map((m) => <Series key={m.line.key} id={m.line.key} title={(unit) => t("node.platform", { source: m.source, unit })} lines={[m.line]} {...shared} badges={sim} note={<span>{t("node.platform.note")}</span>} height={130} />)}
         {data.estimate.length > 0 ? (
           <Series id="cpu" title={(unit) => t("node.estimate", { unit })} lines={data.estimate} {...shared} bucketSeconds={Math.max(60, data.frame.bucketSeconds)} badges={<><EstimateBadge />{sim}</>} note={<span className="est-text">{t("node.estimate.note")}</span>} height={130} />
-        ) : c.cpu_estimate_reason ? (
+        ) : c.cpu_estimate_reason && c.cpu_estimate_reason !== "measured" ? (
           <section className="card" data-chart="cpu"><div className="card-head"><h2>{t("node.estimate", { unit: "W" })}</h2><EstimateBadge /></div><div className="line"><Unknown reason={code("reason", c.cpu_estimate_reason)} /> {code("reason", c.cpu_estimate_reason)}</div></section>
         ) : null}
       </div>
     </>
+  );
+}
+
+const kSourceMarks: Record<string, string> = { ok: "●", failed: "○", starting: "◌" };
+
+/** Every source of the node's agents with its state, so that a node without a device says why. */
+function Sources({ n }: { n: NodeDetail }): JSX.Element {
+  const { t, code } = useWords();
+  const list = n.source_states ?? [];
+  return (
+    <section className="card span12" data-card="sources">
+      <div className="card-head"><h2>{t("node.sources")}</h2></div>
+      {list.length === 0 ? <div className="line dim">{t("node.sources.none")}</div> : (
+        <>
+          <table className="table wide sources">
+            <thead><tr><th scope="col">{t("col.source")}</th><th scope="col">{t("col.state")}</th><th scope="col">{t("col.why")}</th></tr></thead>
+            <tbody>
+              {list.map((s, i) => {
+                const plain = plainReason(s.reason);
+                return (
+                  <tr key={`${s.source}/${i}`} data-row={s.source} data-state={s.state}>
+                    <td className="mono">{s.source}</td>
+                    <td><span className={`state ${s.state === "ok" ? "live" : s.state === "failed" ? "silent" : "dim"}`}><span aria-hidden="true">{kSourceMarks[s.state] ?? "○"} </span>{code("node.source", s.state)}</span></td>
+                    <td className="wrap">{plain && t(plain)} {s.reason && <span className={plain ? "dim" : ""}>{s.reason}</span>}</td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+          <div className="line dim">{t("node.sources.note")}</div>
+        </>
+      )}
+    </section>
   );
 }
 

@@ -33,7 +33,7 @@ function keyOf(n: NodeRow, by: string): Key {
 }
 
 export function Nodes(): JSX.Element {
-  const { t } = useWords();
+  const { t, range: span } = useWords();
   const range = useRange();
   const { live } = usePrefs();
   const [q] = useQueryValue("q");
@@ -67,6 +67,7 @@ export function Nodes(): JSX.Element {
       <div className="toolbar">
         <h1>{t("nodes.title")}</h1>
         <span>{t("nodes.count", { n: total })}</span>
+        {head && <span className="dim opt">{t("total.hours", { range: span(head.from, head.to) })}</span>}
         {head?.nodes.some((n) => n.partial_view) ? <span className="dim">{t("dash.team_view")}</span> : <span className="dim">{t("nodes.known_power", { w: watts(head?.power_known_watts) })}</span>}
         <span className="grow" />
         <div className="segments" role="group" aria-label={t("col.state")}>
@@ -137,7 +138,7 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
             return (
               <tr key={id} data-row={n.node_id} className={chosen.has(id) ? "chosen" : ""}>
                 <td className="tick"><input type="checkbox" aria-label={t("nodes.select", { id: n.node_id })} checked={chosen.has(id)} onChange={() => toggle(id)} /></td>
-                <td className="name"><Link to={hrefTo(`/nodes/${encodeURIComponent(n.node_id)}`, { cluster: n.cluster === "default" ? "" : n.cluster })}>{n.node_id}</Link> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge sources={n.sources} /></td>
+                <td className="name"><Link to={hrefTo(`/nodes/${encodeURIComponent(n.node_id)}`, { cluster: n.cluster === "default" ? "" : n.cluster })}>{n.node_id}</Link> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge of={n} /></td>
                 <td className="opt">{n.zone ? n.zone : <Unknown reason={t("unknown.not_reported")} />}</td>
                 <td>{n.state === "live" ? <span className="state live"><span aria-hidden="true">● </span>{t("nodes.state.live")}</span> : <span className="state silent"><span aria-hidden="true">◌ </span>{t("nodes.silent_for", { age: short(n.silent_seconds) })}</span>}</td>
                 <td className="r" title={n.last_sample_at ? t("nodes.last_value", { time: time(n.last_sample_at, true) }) : undefined}>

@@ -75,7 +75,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
             ? t("task.shared", { n: tasks, p: `≈ ${number(percentOf)}%`, dim: t(knownKey("task.dim", note?.params?.["dimension"]) ?? "task.dim.unknown") })
             : t("task.shared.part", { e: `≈ ${kwh(shared)}`, d: duration(e.shared_seconds) })
           : t("task.attr.unknown")}</div>
-        <div className="line dim">{range(e.from, e.to)}</div>
+        <div className="line dim">{t("total.hours", { range: range(e.from, e.to) })}</div>
       </section>
       <section className={`card kpi span3 ${sim}`} aria-label={t("task.carbon")} data-card="carbon">
         <div className="card-head"><h2>{t("task.carbon")}</h2><SimBadge quality={e.quality} /></div>

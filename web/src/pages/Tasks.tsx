@@ -63,7 +63,7 @@ export function Tasks(): JSX.Element {
     <div className="sheet">
       <div className="toolbar">
         <h1>{t("tasks.title")}</h1><span>{t("tasks.count", { n: head.total })}</span>
-        <span className="dim">{span(head.from, head.to)}</span>
+        <span className="dim">{t("total.hours", { range: span(head.from, head.to) })}</span>
         <span className="grow" />
         <label className="check">{t("col.team")}
           <select value={team} onChange={(e) => setTeam(e.target.value)}>

@@ -7,10 +7,12 @@ export function SimBadge({ quality }: { quality: string | null | undefined }): J
   return <span className="badge sim" title={t(quality === "mixed" ? "badge.mixed.title" : "badge.sim.title")}>{t("badge.sim")}</span>;
 }
 
-/** On a node that plays a recorded log. */
-export function ReplayBadge({ sources }: { sources: readonly string[] | undefined }): JSX.Element | null {
+interface Played { replay?: boolean; sources?: readonly string[] }
+
+/** Wherever what is shown was played from a recorded log. */
+export function ReplayBadge({ of }: { of: Played | undefined }): JSX.Element | null {
   const { t } = useWords();
-  return sources?.includes("replay") ? <span className="badge replay" title={t("banner.replay")}>{t("badge.replay")}</span> : null;
+  return of?.replay === true || of?.sources?.includes("replay") === true ? <span className="badge replay" title={t("banner.replay")}>{t("badge.replay")}</span> : null;
 }
 
 export function AttributionBadge({ value }: { value: Attribution | null | undefined }): JSX.Element {

@@ -5,14 +5,17 @@ import { coverage, kEnergy, known, kwh, number, pickFor } from "../format/number
 import { dateText, millis, parts, type Zone } from "../format/time";
 import { useWords } from "../i18n";
 
-export interface Bar { from: number; to: number; value: number | null; coverage: number | null; hours: number; missing: number }
+export interface Bar { from: number; to: number; value: number | null; coverage: number | null; hours: number; missing: number; early: number; gap: number; partial: number }
 
 /** Hours as bars; from 49 hours on, days of the reader's zone, each with its missing hours counted. */
 export function bars(hours: readonly HourRow[], zone: Zone, since: number | null = null): Bar[] {
   const kHour = 3_600_000;
   const one = hours.flatMap((h): Bar[] => {
     const from = millis(h.hour);
-    return from === null ? [] : [{ from, to: from + kHour, value: known(h.energy_kwh), coverage: known(h.coverage), hours: 1, missing: known(h.energy_kwh) === null && (since === null || from + kHour > since) ? 1 : 0 }];
+    if (from === null) return [];
+    const empty = known(h.energy_kwh) === null;
+    const early = since !== null && from + kHour <= since;
+    return [{ from, to: from + kHour, value: known(h.energy_kwh), coverage: known(h.coverage), hours: 1, missing: empty && !early ? 1 : 0, early: empty && early ? 1 : 0, gap: known(h.gap_seconds) ?? 0, partial: known(h.partial_seconds) ?? 0 }];
   });
   if (one.length <= 49) return one;
   const days = new Map<string, Bar>();
@@ -29,6 +32,9 @@ export function bars(hours: readonly HourRow[], zone: Zone, since: number | null
     d.coverage = ((d.coverage ?? 0) * d.hours + (h.coverage ?? 0)) / (d.hours + 1);
     d.hours += 1;
     d.missing += h.missing;
+    d.early += h.early;
+    d.gap += h.gap;
+    d.partial += h.partial;
     if (h.value !== null) d.value = (d.value ?? 0) + h.value;
   }
   return [...days.values()];
@@ -62,7 +68,9 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
   const best = list.reduce<Bar | null>((a, b) => (b.value !== null && (a === null || b.value > (a.value ?? 0)) ? b : a), null);
   const sum = list.every((b) => b.value === null) ? null : list.reduce((s, b) => s + (b.value ?? 0), 0);
   const missing = list.reduce((s, b) => s + b.missing, 0);
+  const early = list.reduce((s, b) => s + b.early, 0);
   const hoursTold = list.reduce((s, b) => s + b.hours, 0);
+  const without = [missing > 0 ? t("dash.hourly.missing", { n: missing }) : null, early > 0 ? t("dash.hourly.early", { n: early }) : null].filter((x) => x !== null).join(t("word.comma"));
   const [capUnit, capFactor] = pickFor(kEnergy, [sum]);
   const chosen = at === null ? null : list[at];
   return (
@@ -101,11 +109,11 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
           <div className={at > list.length / 2 ? "tip flip" : "tip"} style={at > list.length / 2 ? { right: width - (left + at * slot) + 8 } : { left: left + (at + 1) * slot + 8 }}>
             <div className="tip-title">{range(chosen.from, chosen.to)}{now < chosen.to ? ` · ${t("dash.hourly.sofar")}` : ""}</div>
             <div>{chosen.value === null ? `${kwh(null)} ${t("unknown.no_data")}` : kwh(chosen.value, 4)}</div>
-            {chosen.value !== null && <div className="dim">{t("word.coverage")} {coverage(chosen.coverage)}</div>}
+            {chosen.value !== null && <div className="dim">{t("word.coverage")} {coverage(chosen.coverage, chosen.gap, chosen.partial)}</div>}
           </div>
         )}
       </div>
-      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), missing })}</figcaption>
+      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold - missing - early, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), without: without === "" ? "" : t("dash.hourly.without", { list: without }) })}</figcaption>
     </figure>
   );
 }

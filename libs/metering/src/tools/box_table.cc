@@ -1,5 +1,7 @@
 #include "tools/box_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -64,7 +66,7 @@ std::vector<std::string_view> labels_of(std::string_view cell) {
   return labels;
 }
 
-bool is_label(std::string_view word, std::string_view label) { return lower(word) == lower(label); }
+bool is_label(std::string_view word, std::string_view label) { return same_ignoring_case(word, label); }
 
 std::optional<PowerPlace> power_place(std::string_view word) {
   PowerPlace place;
@@ -233,8 +235,9 @@ void read_power(const BoxTable& table, const Layout& layout, const std::vector<s
     device.reason = table.no_power_reason;
     return;
   }
-  if (block.size() <= layout.power.line) {
-    device.reason = "truncated: the line with usage and cap is missing";
+  if (block.size() < layout.cells.size()) {
+    device.reason =
+        fmt::format("garbled: {} of this row's {} lines are there", block.size(), layout.cells.size());
     return;
   }
   if (cells_of(block[layout.power.line], '|').size() != layout.cells[layout.power.line]) {
@@ -277,6 +280,29 @@ std::vector<Run> runs_of(const std::vector<std::string_view>& lines, std::size_t
     if (to_first_gap && !is_rule(lines[i]) && !trim(lines[i]).empty()) break;
   }
   return runs;
+}
+
+std::size_t longest(const std::vector<Run>& runs) {
+  std::size_t most = 0;
+  for (const auto& run : runs) most = std::max(most, run.lines.size());
+  return most;
+}
+
+// A header holds names; a cell that begins with a number belongs to a device.
+bool begins_a_row(std::string_view line) {
+  const auto cells = cells_of(line, '|');
+  return std::any_of(cells.begin(), cells.end(), [](std::string_view cell) {
+    const auto words = words_of(cell);
+    return !words.empty() && parse_int64(words[0]);
+  });
+}
+
+// Something whole stands below the rows: a rule as wide as the one above them, or any other line.
+bool is_closed(const std::vector<std::string_view>& lines, std::size_t first_row, std::size_t end,
+               bool open) {
+  if (end == lines.size()) return false;
+  if (end + 1 < lines.size() || !open || first_row == 0) return true;
+  return trim(lines[end]).size() >= trim(lines[first_row - 1]).size();
 }
 
 bool is_process_table(std::string_view line) {
@@ -342,11 +368,28 @@ Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view tex
     return layout_error(table.tool, 1, "a table header that names the devices and their power",
                         lines.empty() ? std::string_view{} : trim(lines[0]));
 
+  auto runs = runs_of(lines, header_line + height, true);
+  runs.erase(
+      std::find_if(runs.begin(), runs.end(), [](const Run& run) { return is_process_table(run.lines[0]); }),
+      runs.end());
+  // Without the rule below it the header takes the first rows in: then it is higher than any device.
+  for (std::size_t i = header_line; i < header_line + height; ++i)
+    if (begins_a_row(lines[i]))
+      return layout_error(table.tool, i + 1, "a rule between the header and the first row", trim(lines[i]));
+  if (runs.empty())
+    return layout_error(table.tool, lines.size(), "rows below the table's header", trim(lines.back()));
+  auto end = runs.back().line + runs.back().lines.size();
+  while (end < lines.size() && trim(lines[end]).empty()) ++end;
+  if (!is_closed(lines, runs.front().line, end, is_open(text)))
+    return truncation_error(table.tool, text, "the rule that closes the table");
+  if (std::all_of(runs.begin(), runs.end(), [&](const Run& run) { return run.lines.size() < height; }))
+    return layout_error(
+        table.tool, header_line + 1,
+        fmt::format("a header as high as the rows below it, which have {} lines at most", longest(runs)),
+        trim(lines[header_line]));
+
   ToolReadings readings;
-  std::size_t end = 0;
-  for (const auto& run : runs_of(lines, header_line + height, true)) {
-    if (is_process_table(run.lines[0])) break;
-    end = run.line + run.lines.size();
+  for (const auto& run : runs) {
     // Without rules between devices their lines still come in the header's rhythm.
     const auto step = run.lines.size() > height && run.lines.size() % height == 0 ? height : run.lines.size();
     for (std::size_t begin = 0; begin < run.lines.size(); begin += step) {
@@ -367,13 +410,9 @@ Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view tex
       readings.devices.push_back(std::move(device));
     }
   }
-  if (readings.devices.empty())
-    return layout_error(table.tool, lines.size(), "rows below the table's header", trim(lines.back()));
   add_up(readings);
-  // No line closes the table: it was cut off, and how many devices are missing nobody knows.
-  const bool closed = std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(end), lines.end(),
-                                  [](std::string_view line) { return !trim(line).empty(); });
-  if (!closed) readings.total.reset();
+  // A closing rule that is the very end may be one between two cards.
+  if (is_open(text) && end + 1 == lines.size()) readings.total.reset();
   return readings;
 }
 

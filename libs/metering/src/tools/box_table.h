@@ -26,8 +26,9 @@ struct BoxTable {
 /// True if some header line of a table names a device column; what tells tables from other forms.
 bool has_box_header(const BoxTable& table, std::string_view text);
 
-/// @error invalid_input  no header with a device and a power column, no rows below it, a row without the
-/// device's number. A row that is garbled, cut off or ambiguous is a device without power, with the reason.
+/// @error invalid_input  no header with a device and a power column, no rule between it and the rows, no
+/// rows, a row without the device's number, no rule that closes the table. A row that is garbled or ambiguous
+/// is a device without power, with the reason.
 Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view text);
 
 /// Words of a cell, with what belongs together joined: "36 W", "12 / 40", "106 W/ 250 W", "Unknown Error".

@@ -1,5 +1,7 @@
 #include "tools/column_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -40,7 +42,7 @@ struct Header {
 
 bool is_any(std::string_view word, const std::vector<std::string_view>& list) {
   return std::any_of(list.begin(), list.end(),
-                     [&](std::string_view one) { return lower(one) == lower(word); });
+                     [&](std::string_view one) { return same_ignoring_case(one, word); });
 }
 
 // "NPU Real-time Power(W) : 12" is no row of names; "[Model : Revision]" is one name.
@@ -67,7 +69,7 @@ std::optional<Header> header_in(const ColumnTable& table, std::string_view line)
       has_index = true;
       continue;
     }
-    if (!table.part_label.empty() && lower(text) == lower(table.part_label)) header.part = i;
+    if (!table.part_label.empty() && same_ignoring_case(text, table.part_label)) header.part = i;
     // A column's name is one word here; "Power" inside a sentence isn't followed by columns of rows.
     const auto label = judge_label(text);
     if (label.limit_rank > 0 && !header.limit) header.limit = i;
@@ -96,6 +98,8 @@ std::optional<Header> find_header(const ColumnTable& table, const std::vector<st
   }
   return std::nullopt;
 }
+
+bool is_frame(std::string_view line) { return line.starts_with("===") || line.starts_with("---"); }
 
 const Token* overlapping(const std::vector<Token>& tokens, const Token& label) {
   const Token* found = nullptr;
@@ -149,11 +153,17 @@ Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_vi
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
   const auto index_end = header->index + 1 < header->labels.size() ? header->labels[header->index + 1].begin
                                                                    : std::string_view::npos;
+  // A table that stands between rules ends with one; another ends anywhere.
+  bool framed = std::any_of(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(header->line),
+                            [](std::string_view line) { return is_frame(trim(line)); });
+  bool closed = false;
   for (std::size_t i = header->line + 1; i < lines.size(); ++i) {
     const auto line = trim(lines[i]);
     if (line.empty() || header_in(table, lines[i])) continue;  // watch mode repeats the names
     if (line.starts_with('=') || line.starts_with('-')) {
-      if (!readings.devices.empty()) break;
+      closed = !readings.devices.empty();
+      if (closed) break;
+      framed = framed || is_frame(line);
       continue;
     }
     const auto values = tokens_of(lines[i], true);
@@ -175,6 +185,10 @@ Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_vi
     else
       device.reason = "garbled: the row has other cells than its header";
     if (part > 0) device.sub_index = ToolIndex{part};
+    if (!framed && i + 1 == lines.size() && is_open(text)) {
+      device.power.reset();
+      device.reason = fmt::format("{}: line {} has no line end", kTruncated, i + 1);
+    }
     const auto [place, is_new] = known.emplace(std::pair{*number, part}, readings.devices.size());
     if (is_new)
       readings.devices.push_back(std::move(device));
@@ -184,7 +198,9 @@ Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_vi
   if (readings.devices.empty())
     return layout_error(table.tool, header->line + 1, "a row per device below the column names",
                         trim(lines[header->line]));
+  if (framed && !closed) return truncation_error(table.tool, text, "a line of '=' or '-' below the rows");
   add_up(readings);
+  if (!framed && is_open(text)) readings.total.reset();
   return readings;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -89,6 +90,27 @@ std::optional<std::int64_t> number_in(std::string_view cell) {
   return parse_int64(cell.substr(digits));
 }
 
+// A device that reads itself makes its parts' rows superfluous; one that doesn't is what its parts read.
+void keep_wholes(ToolReadings& readings) {
+  const auto whole_of = [&](const ToolDevice& part) -> const ToolDevice* {
+    for (const auto& device : readings.devices)
+      if (!device.sub_index && device.index == part.index) return &device;
+    return nullptr;
+  };
+  std::set<ToolIndex> own;
+  std::set<ToolIndex> of_parts;
+  for (const auto& device : readings.devices) {
+    const auto* whole = device.sub_index ? whole_of(device) : nullptr;
+    if (whole == nullptr) continue;
+    if (whole->power) own.insert(device.index);
+    if (device.power) of_parts.insert(device.index);
+  }
+  std::erase_if(readings.devices, [&](const ToolDevice& device) {
+    return device.sub_index ? own.contains(device.index)
+                            : !own.contains(device.index) && of_parts.contains(device.index);
+  });
+}
+
 std::string_view unquoted(std::string_view cell) {
   if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"')
     return trim(cell.substr(1, cell.size() - 2));
@@ -149,18 +171,22 @@ Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view com
                                                                  : std::nullopt;
     // A row whose device can't be told is no row ("system", warnings between the rows).
     if (columns.index && (!number || *number < 0)) continue;
+    if (!columns.index && names_a_whole(cells[0])) continue;
+    const bool open_end = i + 1 == lines.size() && is_open(text);
     ToolDevice device;
-    if (cells.size() != columns.names.size()) {
+    if (open_end && cells.size() < columns.names.size()) {
+      device.reason = fmt::format("{}: line {} has {} cells, the header names {}", kTruncated, i + 1,
+                                  cells.size(), columns.names.size());
+    } else if (cells.size() != columns.names.size()) {
       device.reason = fmt::format("garbled: line {} has {} cells, the header names {}", i + 1, cells.size(),
                                   columns.names.size());
     } else {
       device = device_of(columns, cells);
-      const bool open_end = i + 1 == lines.size() && !text.ends_with('\n');
-      if (open_end && may_be_cut(cells.back(), 2) &&
+      if (open_end && may_be_cut(cells.back()) &&
           std::any_of(columns.draws.begin(), columns.draws.end(),
                       [&](const auto& draw) { return draw.first + 1 == cells.size(); })) {
         device.power.reset();
-        device.reason = fmt::format("truncated: line {} ends within its last number", i + 1);
+        device.reason = fmt::format("{}: line {} ends within its last number", kTruncated, i + 1);
       }
     }
     device.index = number.value_or(static_cast<std::int64_t>(readings.devices.size()));
@@ -184,7 +210,9 @@ Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view com
   if (readings.devices.empty())
     return layout_error(table.tool, lines.size(), "a row per device below the names",
                         lines.empty() ? std::string_view{} : trim(lines.back()));
+  if (columns.part) keep_wholes(readings);
   add_up(readings);
+  if (is_open(text)) readings.total.reset();
   return readings;
 }
 

@@ -24,7 +24,8 @@ struct CsvTable {
 /// True if the first line with text names a power column.
 bool has_csv_header(const CsvTable& table, std::string_view text);
 
-/// A later row of the same device replaces the earlier one (the tool's loop mode).
+/// A later row of the same device replaces the earlier one (the tool's loop mode). A device's own row wins
+/// over the rows of its parts: they are in it.
 /// @error invalid_input  no names, no rows
 Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view command, std::string_view text);
 

@@ -5,8 +5,11 @@
 // unknown layout.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tidewatt/units/text.h"
 #include "tools/accelerators.h"
@@ -33,11 +36,14 @@ std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
   return std::nullopt;
 }
 
-// JSON as blocks: members of a list of objects, or of objects called "card0" and the like, are devices.
+// JSON as blocks: members of a list of objects, or of objects called "card0" and the like, are devices. What
+// names the whole ("system0", a member "total") is not added to its parts.
 class JsonBlocks {
  public:
   explicit JsonBlocks(const nlohmann::json& root) { find(root, 0); }
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  /// Devices of several kinds: whether one contains the other isn't said.
+  [[nodiscard]] bool mixed() const { return mixed_; }
 
  private:
   static std::optional<std::int64_t> number_behind(std::string_view key) {
@@ -51,17 +57,25 @@ class JsonBlocks {
   void find(const nlohmann::json& value, int depth) {
     if (depth > kMaxDepth) return;
     if (value.is_array() && !value.empty() && value.front().is_object()) {
-      for (const auto& object : value) add(object, std::nullopt);
+      const bool parts = std::any_of(value.begin(), value.end(), is_part);
+      for (const auto& object : value)
+        if (!parts || is_part(object)) add(object, std::nullopt);
       return;
     }
     if (!value.is_object()) return;
-    bool numbered = false;
+    std::vector<std::string> numbered;
     for (const auto& [key, inner] : value.items())
-      if (inner.is_object() && number_behind(key)) {
-        add(inner, number_behind(key));
-        numbered = true;
-      }
-    if (numbered) return;
+      if (inner.is_object() && number_behind(key)) numbered.push_back(key);
+    const auto part = [](const std::string& key) { return !names_a_whole(key); };
+    if (std::any_of(numbered.begin(), numbered.end(), part)) std::erase_if(numbered, std::not_fn(part));
+    std::set<std::string> kinds;
+    for (const auto& key : numbered) {
+      add(value.at(key), number_behind(key));
+      blocks_.back().heading = keep(key);
+      kinds.insert(lower(key.substr(0, key.find_last_not_of("0123456789") + 1)));
+    }
+    mixed_ = mixed_ || kinds.size() > 1;
+    if (!numbered.empty()) return;
     for (const auto& [key, inner] : value.items())
       if (inner.is_array() && !inner.empty() && inner.front().is_object()) {
         find(inner, depth + 1);
@@ -98,7 +112,17 @@ class JsonBlocks {
     }
   }
 
+  // {"name": "total"} in a list is the sum of the others.
+  static bool is_part(const nlohmann::json& object) {
+    for (const std::string_view key : {"name", "type", "kind", "id", "device", "scope", "level"})
+      if (const auto* value = member(object, key);
+          value != nullptr && value->is_string() && names_a_whole(value->get_ref<const std::string&>()))
+        return false;
+    return object.is_object();
+  }
+
   static constexpr int kMaxDepth = 6;
+  bool mixed_ = false;
   std::deque<std::string> texts_;
   std::vector<Block> blocks_;
 };
@@ -111,11 +135,13 @@ Result<ToolReadings> parse_generic_json(std::string_view text) {
   for (const auto& block : found.blocks()) {
     ToolDevice device;
     device.index = block.index;
+    if (found.mixed()) device.index = std::string{block.heading};  // "gpu0" isn't "tile0"
     any = read_power_fields(block, {}, device) || any;
     readings.devices.push_back(std::move(device));
   }
   if (!any) return layout_error(kGenericName, 1, "members that name power", text.substr(0, 40));
   add_up(readings);
+  if (found.mixed()) readings.total.reset();
   return readings;
 }
 

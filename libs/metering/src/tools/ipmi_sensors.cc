@@ -2,10 +2,9 @@
 // amps times volts of coarse sensors is no power.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "tidewatt/units/text.h"
 #include "tools/ipmi.h"
+#include "tools/label.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -19,24 +18,9 @@ enum class Kind { draw, average, limit };
 
 // "Avg Power" is an average over an unknown window; caps and peaks are no draw at all.
 Kind kind_of(std::string_view name) {
-  const auto small = lower(name);
-  std::vector<std::string> words(1);
-  for (const char c : small) {
-    const bool letter = c >= 'a' && c <= 'z';
-    if (letter)
-      words.back() += c;
-    else if (!words.back().empty())
-      words.emplace_back();
-  }
-  constexpr std::array<std::string_view, 16> kLimits{
-      "cap",    "limit", "max",       "maximum", "min", "minimum", "peak",    "rated",
-      "rating", "tdp",   "threshold", "budget",  "lim", "warn",    "default", "capacity"};
-  for (const auto& word : words) {
-    for (const auto limit : kLimits)
-      if (word == limit) return Kind::limit;
-    if (word == "avg" || word == "average" || word == "mean") return Kind::average;
-  }
-  return Kind::draw;
+  const auto label = judge_label(name, true);
+  if (label.bound) return Kind::limit;
+  return label.averaged ? Kind::average : Kind::draw;
 }
 
 void add_sensor(SensorList& list, std::string_view name, std::string_view value, std::string_view unit) {

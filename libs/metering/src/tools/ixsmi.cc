@@ -26,7 +26,9 @@ void mark_siblings(ToolReadings& readings) {
     if (sibling != by_index.end() && sibling->second->power && sibling->second->name == device.name)
       device.reason = std::string{kCountedOnSibling} + "_on_other_chip";
   }
+  const bool has_total = readings.total.has_value();  // without it the text is a piece
   add_up(readings);
+  if (!has_total) readings.total.reset();
 }
 
 }  // namespace

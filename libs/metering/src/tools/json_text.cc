@@ -56,7 +56,7 @@ std::string printed(const nlohmann::json& value) {
 const nlohmann::json* member(const nlohmann::json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
   for (const auto& [key, value] : object.items())
-    if (lower(trim(key)) == lower(name)) return &value;
+    if (same_ignoring_case(trim(key), name)) return &value;
   return nullptr;
 }
 

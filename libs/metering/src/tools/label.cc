@@ -19,12 +19,13 @@ constexpr std::array<std::string_view, 8> kPower{"power",   "pwr",    "watts",  
 constexpr std::array<std::string_view, 10> kLimits{
     "cap", "capa", "caps", "capability", "capacity", "powercap", "powerlimit", "limit", "limits", "pwrcap"};
 constexpr std::array<std::string_view, 3> kMaxima{"max", "maximum", "maxpower"};
-constexpr std::array<std::string_view, 35> kOtherBounds{
-    "min",       "minimum",   "minpower",  "tdp",     "tgp",      "tbp",         "rated",
-    "rating",    "default",   "requested", "request", "pending",  "threshold",   "budget",
-    "allowed",   "critical",  "crit",      "target",  "range",    "ceiling",     "provisioned",
-    "allocated", "supported", "nominal",   "peak",    "slowdown", "shutdown",    "available",
-    "valid",     "envelope",  "design",    "setting", "typical",  "recommended", "recommend"};
+constexpr std::array<std::string_view, 48> kOtherBounds{
+    "min",      "minimum",     "minpower",  "tdp",       "tgp",         "tbp",       "rated",     "rating",
+    "default",  "requested",   "request",   "pending",   "threshold",   "budget",    "allowed",   "critical",
+    "crit",     "target",      "range",     "ceiling",   "provisioned", "allocated", "supported", "nominal",
+    "peak",     "slowdown",    "shutdown",  "available", "valid",       "envelope",  "design",    "setting",
+    "typical",  "recommended", "recommend", "warn",      "warning",     "thr",       "thresh",    "alarm",
+    "throttle", "hysteresis",  "hyst",      "highest",   "lowest",      "pk",        "upper",     "lower"};
 // Names with "power" in them that are no power of the device.
 constexpr std::array<std::string_view, 41> kForeign{
     "energy",      "state",     "states",      "management",  "mode",      "voltage",   "volt",
@@ -39,9 +40,35 @@ constexpr std::array<std::string_view, 9> kDraw{"draw",     "usage", "use",     
                                                 "consumed", "drawn", "dissipation", "usages"};
 constexpr std::array<std::string_view, 5> kAverage{"avg", "average", "averaged", "mean", "ave"};
 
+constexpr std::array<std::string_view, 20> kWholes{"total",  "totals",   "sum",       "overall", "aggregate",
+                                                   "system", "node",     "chassis",   "server",  "host",
+                                                   "rack",   "platform", "baseboard", "machine", "cluster",
+                                                   "all",    "combined", "psu",       "psus",    "blade"};
+
 bool is_lower(char c) { return (c >= 'a' && c <= 'z'); }
 bool is_upper(char c) { return (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return (c >= '0' && c <= '9'); }
+
+// "pwrpeak" and "peakpower" are two words written as one: what is glued to the power is a word as well.
+std::vector<std::string> with_parts(std::vector<std::string> words) {
+  std::vector<std::string> parts;
+  for (const auto& word : words)
+    for (const std::string_view power : {"power", "pwr", "watts", "watt"}) {
+      if (word.size() <= power.size()) continue;
+      if (word.starts_with(power)) parts.push_back(word.substr(power.size()));
+      if (word.ends_with(power)) parts.push_back(word.substr(0, word.size() - power.size()));
+    }
+  words.insert(words.end(), parts.begin(), parts.end());
+  return words;
+}
+
+// Most words of a text say nothing of power: seen without cutting them into words.
+bool may_speak_of_power(std::string_view name) {
+  for (std::size_t i = 0; i + 3 <= name.size(); ++i)
+    for (const std::string_view part : {"pow", "pwr", "wat"})
+      if (same_ignoring_case(name.substr(i, 3), part)) return true;
+  return false;
+}
 
 // "Power (mW)", "power.draw [W]", "Power(W)": the unit in the last brackets.
 std::string_view unit_in(std::string_view name) {
@@ -56,6 +83,15 @@ std::string_view unit_in(std::string_view name) {
 }
 
 }  // namespace
+
+bool names_a_whole(std::string_view name) {
+  for (const auto& written : label_words(name)) {
+    std::string_view word = written;
+    while (word.size() > 1 && is_digit(word.back())) word.remove_suffix(1);
+    if (is_one_of(word, kWholes)) return true;
+  }
+  return false;
+}
 
 bool is_watt_unit(std::string_view unit) {
   return unit == "W" || unit == "w" || unit == "mW" || unit == "kW" || unit == "KW" || unit == "uW" ||
@@ -82,7 +118,8 @@ std::vector<std::string> label_words(std::string_view name) {
 Label judge_label(std::string_view name, bool in_power_section) {
   Label label;
   label.unit = unit_in(name);
-  const auto words = label_words(name);
+  if (!in_power_section && label.unit.empty() && !may_speak_of_power(name)) return label;
+  const auto words = with_parts(label_words(name));
   bool foreign = false;
   bool instant = false;
   bool draw = false;
@@ -96,8 +133,8 @@ Label judge_label(std::string_view name, bool in_power_section) {
     std::string_view word = words[i];
     while (word.size() > 1 && is_digit(word.back())) word.remove_suffix(1);
     maximum = maximum || word.starts_with("max") || word.ends_with("max");
-    limit = limit || contains(word, "limit") || word == "lim" || word == "lmt" || word.ends_with("lmt") ||
-            word == "pl";
+    limit =
+        limit || contains(word, "limit") || word.ends_with("lim") || word.ends_with("lmt") || word == "pl";
     named = named || is_one_of(word, kPower);
     foreign = foreign || is_one_of(word, kForeign);
     instant = instant || is_one_of(word, kInstant) ||

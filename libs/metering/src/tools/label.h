@@ -22,6 +22,10 @@ struct Label {
 /// @param in_power_section  the section above speaks of power, so that "Usage" alone means its draw
 Label judge_label(std::string_view name, bool in_power_section = false);
 
+/// "total", "System 0", "node1", "chassis": a sum over the devices beside it, or what they stand in. Never
+/// added to them.
+bool names_a_whole(std::string_view name);
+
 /// Lower-case words of a name: "PwrCap" = pwr cap, "gpu.power_draw [W]" = gpu power draw w.
 std::vector<std::string> label_words(std::string_view name);
 

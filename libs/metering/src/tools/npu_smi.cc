@@ -3,6 +3,9 @@
 // common` (complete), the same without NPU ID and Chip ID as the 950 prints it (adapted). On A3 the first die
 // carries the card's value and the others print "-". "NA" is unknown, and so is 0.0. "Rated Power
 // Dissipation(W)" is no draw.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 
 #include "tidewatt/units/text.h"
@@ -15,6 +18,7 @@ namespace tidewatt::metering::tools {
 namespace {
 
 constexpr std::string_view kNpuSmiName = "npu-smi";
+constexpr std::string_view kSilentChip = "tool_prints_no_power_for_this_chip";
 
 std::int64_t number_of(const ToolIndex& index) {
   const auto* number = std::get_if<std::int64_t>(&index);
@@ -30,7 +34,9 @@ void mark_dies(ToolReadings& readings) {
     if (!device.power && device.reason == "tool_prints_-" && device.sub_index &&
         number_of(*device.sub_index) > 0 && first_die_known.contains(number_of(device.index)))
       device.reason = std::string{kCountedOnSibling} + "_on_die_0";
+  const bool has_total = readings.total.has_value();  // without it the text is a piece
   add_up(readings);
+  if (!has_total) readings.total.reset();
 }
 
 // `-i 3` of the command: the only place that names the card where the text doesn't.
@@ -50,6 +56,7 @@ struct Chip {
 
 struct Card {
   std::int64_t id = 0;
+  std::optional<std::int64_t> count;  ///< "Chip Count"
   bool ids_first = false;  ///< "Chip ID" before its values (-t common), else behind them (-t power)
   std::vector<Chip> chips;
 };
@@ -72,10 +79,10 @@ std::vector<Card> cards_of(std::string_view command, std::string_view text) {
     const auto value = trim(line.substr(colon + 1));
     if (lower(key) == "npu id") {
       if (!cards.empty()) close();
-      cards.push_back({parse_int64(value).value_or(-1), false, {}});
+      cards.push_back({parse_int64(value).value_or(-1), {}, false, {}});
       continue;
     }
-    if (cards.empty()) cards.push_back({card_asked_for(command), false, {}});
+    if (cards.empty()) cards.push_back({card_asked_for(command), {}, false, {}});
     const bool is_id = lower(key) == "chip id";
     const bool is_name = lower(key) == "chip name";
     if (is_id || is_name) {
@@ -89,7 +96,10 @@ std::vector<Card> cards_of(std::string_view command, std::string_view text) {
       if (!card.ids_first) close();
       continue;
     }
-    if (lower(key) == "chip count") continue;
+    if (lower(key) == "chip count") {
+      cards.back().count = parse_int64(value);
+      continue;
+    }
     has_field = true;
     open.fields.fields.push_back({{}, key, value, i + 1, i + 1 < lines.size() || text.ends_with('\n')});
   }
@@ -101,9 +111,14 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
   ToolReadings readings;
   bool any = false;
   bool board_beside_chips = false;
-  for (const auto& card : cards_of(command, text)) {
+  const auto cards = cards_of(command, text);
+  for (const auto& card : cards) {
     if (card.id < 0)
       return layout_error(kNpuSmiName, 1, "a number behind NPU ID", text.substr(0, text.find('\n')));
+    const auto chips = std::count_if(card.chips.begin(), card.chips.end(),
+                                     [](const Chip& chip) { return chip.id.has_value(); });
+    if (card.count && chips < *card.count)
+      return truncation_error(kNpuSmiName, text, fmt::format("{} chips with their Chip ID", *card.count));
     std::vector<ToolDevice> devices;
     bool chip_known = false;
     bool board_known = false;
@@ -115,10 +130,15 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
       const bool speaks = read_power_fields(chip.fields, {.default_unit = "W"}, device);
       any = any || speaks;
       if (chip.board && !speaks) continue;
-      if (!speaks) device.reason = "tool_prints_no_power_for_this_chip";
+      if (!speaks) device.reason = kSilentChip;
       (chip.board ? board_known : chip_known) |= device.power.has_value();
       devices.push_back(std::move(device));
     }
+    // A text that ends within a chip's lines has lost the power, which is the last of them.
+    if (&card == &cards.back() && chip_known && !card.chips.back().board && !devices.back().power &&
+        devices.back().reason == kSilentChip)
+      devices.back().reason =
+          fmt::format("{}: the last chip's power is missing, the others have theirs", kTruncated);
     // Chips without a value of their own are part of what the board's controller reads.
     if (board_known && !chip_known)
       for (auto& device : devices)
@@ -128,6 +148,7 @@ Result<ToolReadings> parse_fields(std::string_view command, std::string_view tex
   }
   if (!any) return unknown_form(kNpuSmiName, text, "the table of info, or a line NPU Real-time Power(W)");
   add_up(readings);
+  if (is_open(text)) readings.total.reset();
   if (board_beside_chips) readings.total.reset();  // which contains which isn't documented
   return readings;
 }

@@ -98,12 +98,18 @@ bool is_header(const std::vector<std::string_view>& cells) {
   return false;
 }
 
-// Watts are printed with two decimals: "41" at the very end may be a piece of "412.50 W".
+// "41" at the very end may be a piece of "412.50 W".
 bool is_cut(const Column& column, std::string_view cell) {
-  if (!contains(column.name, "power.")) return false;
-  const auto point = cell.find('.');
-  return !cell.ends_with('W') && !cell.ends_with(']') &&
-         (point == std::string_view::npos || cell.size() < point + 3);
+  return contains(column.name, "power.") && !cell.ends_with('W') && !cell.ends_with(']');
+}
+
+// "count" says on every row how many GPUs there are.
+bool announces_more(const std::vector<Column>& columns, const std::vector<std::string_view>& cells,
+                    std::size_t read) {
+  for (std::size_t i = 0; i < columns.size() && i < cells.size(); ++i)
+    if (columns[i].name == "count")
+      if (const auto count = parse_int64(cells[i])) return *count > static_cast<std::int64_t>(read);
+  return false;
 }
 
 bool loops(std::string_view command) {
@@ -155,6 +161,7 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
                 "add index,uuid to --query-gpu");
 
   ToolReadings readings;
+  std::vector<std::string_view> last_cells;
   std::map<std::string, std::size_t, std::less<>>
       known;  // identity -> place: a later row of the same GPU replaces
   for (std::size_t i = first; i < lines.size(); ++i) {
@@ -162,14 +169,15 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
     const auto cells = cells_of(lines[i], ',');
     if (is_header(cells) && cells.size() == columns.size()) continue;  // -l repeats it
     auto device = device_of(Row{columns, cells}, static_cast<std::int64_t>(readings.devices.size()));
-    if (i + 1 == lines.size() && cells.size() == columns.size() && !text.ends_with('\n') &&
-        is_cut(columns.back(), cells.back())) {
+    last_cells = cells;
+    const bool open = i + 1 == lines.size() && is_open(text);
+    if (open && (cells.size() < columns.size() || is_cut(columns.back(), cells.back()))) {
       device.power.reset();
       device.average.reset();
       device.power_limit.reset();
-      device.reason = fmt::format("truncated: line {} ends within its last number", i + 1);
-    }
-    if (cells.size() != columns.size()) {
+      device.reason = fmt::format("{}: line {} ends the text within its {} of {} cells", kTruncated, i + 1,
+                                  cells.size(), columns.size());
+    } else if (cells.size() != columns.size()) {
       // A truncated row is right up to its last cell, a row with a cell too many nowhere.
       device = cells.size() > columns.size() ? ToolDevice{} : device;
       if (cells.size() > columns.size()) device.index = static_cast<std::int64_t>(readings.devices.size());
@@ -191,6 +199,8 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
     return layout_error(kNvidiaSmiCsvName, lines.size(), "a row per GPU below the header",
                         lines.empty() ? "" : lines.back());
   add_up(readings);
+  // Without a line end rows may follow that were cut off.
+  if (is_open(text) || announces_more(columns, last_cells, readings.devices.size())) readings.total.reset();
   return readings;
 }
 

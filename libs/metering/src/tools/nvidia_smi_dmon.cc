@@ -41,11 +41,13 @@ Result<ToolReadings> parse_nvidia_dmon(std::string_view text) {
     if (!gpu || *gpu < 0) return layout_error("nvidia-smi dmon", i + 1, "a GPU's number in column gpu", line);
     ToolDevice device;
     device.index = *gpu;
-    if (words.size() != names.size()) {
+    const bool open = i + 1 == lines.size() && is_open(text);
+    if (open && latest.contains(*gpu)) continue;  // cut off: the sample before it stands
+    if (open) {
+      device.reason = fmt::format("{}: line {} has no line end", kTruncated, i + 1);
+    } else if (words.size() != names.size()) {
       device.reason = fmt::format("garbled: line {} has {} cells, the header names {}", i + 1, words.size(),
                                   names.size());
-    } else if (i + 1 == lines.size() && !text.ends_with('\n') && *power_column + 1 == names.size()) {
-      device.reason = fmt::format("truncated: line {} ends within its last number", i + 1);
     } else {
       const auto unit = units.size() == names.size() ? units[*power_column] : std::string_view{"W"};
       set_power(device, {{words[*power_column], false, unit}}, "tool_prints_nothing");
@@ -58,6 +60,7 @@ Result<ToolReadings> parse_nvidia_dmon(std::string_view text) {
   ToolReadings readings;
   for (auto& [gpu, device] : latest) readings.devices.push_back(std::move(device));
   add_up(readings);
+  if (is_open(text)) readings.total.reset();
   return readings;
 }
 

@@ -25,6 +25,7 @@ struct Gpu {
   bool has_block = false;
   // Keys of the power block in lower case with '_' for blanks.
   std::map<std::string, std::string, std::less<>> power;
+  std::string cut;  ///< why its power block may lack something; empty = it doesn't
 };
 
 bool is_power_block(std::string_view name) {
@@ -45,6 +46,10 @@ ToolDevice device_of(const Gpu& gpu, std::int64_t index) {
        {"instant_power_draw", "instantaneous_power_draw", "power_draw", "average_power_draw"})
     if (const auto found = gpu.power.find(key); found != gpu.power.end())
       candidates.push_back({found->second, key == "average_power_draw", kUnitPrinted});
+  if (!gpu.cut.empty()) {
+    device.reason = gpu.cut;
+    return device;
+  }
   set_power(device, candidates,
             gpu.has_block ? "no known draw in the power block" : "no power block for this GPU");
   if (const auto average = gpu.power.find("average_power_draw"); average != gpu.power.end()) {
@@ -56,11 +61,14 @@ ToolDevice device_of(const Gpu& gpu, std::int64_t index) {
   return device;
 }
 
-Result<ToolReadings> readings_of(const std::vector<Gpu>& gpus) {
+// `announced`: how many GPUs the text says there are. Fewer may have been asked for, but then they don't make
+// the node's total.
+Result<ToolReadings> readings_of(const std::vector<Gpu>& gpus, std::optional<std::int64_t> announced) {
   ToolReadings readings;
   for (std::size_t i = 0; i < gpus.size(); ++i)
     readings.devices.push_back(device_of(gpus[i], static_cast<std::int64_t>(i)));
   add_up(readings);
+  if (announced && *announced > static_cast<std::int64_t>(gpus.size())) readings.total.reset();
   return readings;
 }
 
@@ -76,6 +84,7 @@ std::string key_of(std::string_view printed) {
 Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
   const auto lines = lines_of(text);
   std::vector<Gpu> gpus;
+  std::optional<std::int64_t> announced;
   bool in_power = false;
   std::size_t block_indent = 0;
   for (const auto line : lines) {
@@ -87,7 +96,9 @@ Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
       in_power = false;
       // "GPU 00000000:3B:00.0" begins a card.
       if (content.starts_with("GPU ") && contains(content.substr(4), ":") && colon == std::string_view::npos)
-        gpus.push_back({std::string{trim(content.substr(4))}, {}, {}, false, {}});
+        gpus.push_back({std::string{trim(content.substr(4))}, {}, {}, false, {}, {}});
+      else if (colon != std::string_view::npos && key_of(line.substr(0, colon)) == "attached_gpus")
+        announced = parse_int64(trim(line.substr(colon + 3)));
       continue;
     }
     if (gpus.empty()) continue;
@@ -113,7 +124,17 @@ Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
   if (gpus.empty())
     return layout_error(kNvidiaSmiQueryName, lines.size(), "a line 'GPU <bus id>' for each card",
                         lines.empty() ? "" : lines.back());
-  return readings_of(gpus);
+  auto& last = gpus.back();
+  // The block's last line is Max Power Limit; without it the draw that follows the average may be missing.
+  const bool has_draw = last.power.contains("instantaneous_power_draw") ||
+                        last.power.contains("instant_power_draw") || last.power.contains("power_draw");
+  if (in_power && !(has_draw && !is_open(text)) && !last.power.contains("max_power_limit"))
+    last.cut = fmt::format("{}: the text ends within this GPU's power block", kTruncated);
+  if (!last.has_block && gpus.size() > 1 && gpus[gpus.size() - 2].has_block)
+    last.cut = fmt::format("{}: the text ends before this GPU's power block", kTruncated);
+  TW_TRY(auto readings, readings_of(gpus, announced));
+  if (is_open(text)) readings.total.reset();
+  return readings;
 }
 
 Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
@@ -144,7 +165,7 @@ Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
   }
   if (gpus.empty())
     return layout_error(kNvidiaSmiQueryName, 1, "an element <gpu> for each card", root.name());
-  return readings_of(gpus);
+  return readings_of(gpus, parse_int64(trim(root.child_value("attached_gpus"))));
 }
 
 }  // namespace tidewatt::metering::tools

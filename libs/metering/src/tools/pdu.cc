@@ -122,6 +122,16 @@ struct Found {
   std::string_view value;
 };
 
+// A walk that holds an object twice (by number and by name, or repeated) says the same thing again.
+void note(std::vector<Found>& found, Found one) {
+  for (auto& before : found)
+    if (before.object == one.object && before.index == one.index) {
+      before.value = one.value;
+      return;
+    }
+  found.push_back(std::move(one));
+}
+
 // "1.2.5" or "1.2.activePower" -> "1.2"; nullopt = another sensor.
 std::optional<std::string> without_sensor(const std::string& index) {
   const auto dot = index.rfind('.');
@@ -167,20 +177,24 @@ ToolDevice device_of(const Found& found, const std::map<std::pair<Level, std::st
   return device;
 }
 
-// Inlets of one PDU, and PDUs, don't contain each other; phases and outlets are parts.
+// Inlets of one PDU, and PDUs, don't contain each other; phases and outlets are parts. A unit that answers
+// with the old object and the new one says the same thing twice: the newest object counts.
 void total_of(ToolReadings& readings, const std::vector<Found>& found) {
   for (const auto level : {Level::device, Level::inlet}) {
+    const PowerObject* newest = nullptr;
+    for (const auto& one : found)
+      if (one.object->level == level && (newest == nullptr || one.object > newest)) newest = one.object;
+    if (newest == nullptr) continue;
     double sum = 0;
     int known = 0;
-    bool any = false;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      if (found[i].object->level != level) continue;
-      any = true;
-      if (!readings.devices[i].power) continue;
-      sum += readings.devices[i].power->value();
+      if (found[i].object != newest) continue;
+      const auto& device = readings.devices[i];
+      if (device.reason.starts_with(kTruncated)) return;
+      if (!device.power) continue;
+      sum += device.power->value();
       ++known;
     }
-    if (!any) continue;
     if (known > 0) readings.total = Watts{sum};
     return;
   }
@@ -214,7 +228,7 @@ Result<ToolReadings> parse_pdu(std::string_view, std::string_view text) {
     for (const auto& object : kObjects)
       if (auto index = index_in(variable->object, object.oid, object.name)) {
         if (object.suffix == Suffix::sensor) index = without_sensor(*index);
-        if (index) found.push_back({&object, *index, variable->value});
+        if (index) note(found, {&object, *index, variable->value});
       }
     for (const auto& object : kDigits)
       if (const auto index = index_in(variable->object, object.oid, object.name))
@@ -226,14 +240,15 @@ Result<ToolReadings> parse_pdu(std::string_view, std::string_view text) {
   ToolReadings readings;
   for (const auto& one : found) readings.devices.push_back(device_of(one, digits));
   // Nothing tells whether "12" at the very end is a piece of "125".
-  if (!found.empty() && lines.size() > 1 && !text.ends_with('\n') &&
-      lines.back().ends_with(found.back().value)) {
-    readings.devices.back().power.reset();
-    readings.devices.back().reason = "truncated: the text ends within this value";
-  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (is_open(text) && found[i].value.data() >= lines.back().data()) {
+      readings.devices[i].power.reset();
+      readings.devices[i].reason = fmt::format("{}: the text ends within this value", kTruncated);
+    }
   if (readings.devices.empty()) return nothing_found(lines);
   for (const auto& device : readings.devices) readings.unknown_devices += device.power ? 0 : 1;
-  total_of(readings, found);
+  // Without a line end rows may follow that were cut off.
+  if (!is_open(text)) total_of(readings, found);
   return readings;
 }
 

@@ -62,10 +62,15 @@ Result<ToolReadings> parse_powermetrics(std::string_view, std::string_view text)
   ToolReadings readings;
   const auto lines = lines_of(text);
   if (contains(text, "<plist")) {
-    read_plist(readings, text);
+    // The last document may have been cut off.
+    constexpr std::string_view kEnd = "</plist>";
+    const auto end = text.rfind(kEnd);
+    if (end == std::string_view::npos)
+      return truncation_error(kPowermetricsName, text, "the end of the plist, </plist>");
+    read_plist(readings, text.substr(0, end));
   } else {
     ToolReadings sample;
-    for (const auto line : lines) {
+    for (const auto& line : lines) {
       if (contains(line, "Sampled system activity")) {
         // A last sample that was cut off has fewer lines: the one before it stands.
         if (sample.devices.size() >= readings.devices.size() && !sample.devices.empty())
@@ -74,7 +79,10 @@ Result<ToolReadings> parse_powermetrics(std::string_view, std::string_view text)
       }
       const auto colon = line.rfind(": ");
       if (colon == std::string_view::npos) continue;
-      if (const auto rail = rail_of(line.substr(0, colon))) add(sample, *rail, line.substr(colon + 2), "");
+      const bool open = &line == &lines.back() && is_open(text);
+      if (const auto rail = rail_of(line.substr(0, colon));
+          rail && !(open && may_be_cut(line.substr(colon + 2))))
+        add(sample, *rail, line.substr(colon + 2), "");
     }
     if (!sample.devices.empty() && sample.devices.size() >= readings.devices.size())
       readings = std::move(sample);

@@ -3,6 +3,8 @@
 // complete; the two-line rows of 6.0 without sample), `-a --json` and `--showpower --json` (complete),
 // --showpower as text and CSV (no sample). "Max Graphics Package Power (W)" is the cap. Second dies and
 // partitions print N/A: unknown.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -73,12 +75,14 @@ std::optional<std::int64_t> card_number(std::string_view key) {
 }
 
 Result<ToolReadings> finish(std::string_view tool, std::map<std::int64_t, Values> cards,
-                            std::string_view text) {
+                            std::string_view text, std::optional<std::int64_t> cut_card = std::nullopt) {
   ToolReadings readings;
-  bool any = false;
+  bool any = cut_card.has_value();
   for (auto& [index, values] : cards) {
     any = any || !values.draws.empty() || !values.limit.empty();
     readings.devices.push_back(device_of(index, std::move(values)));
+    if (cut_card == index && !readings.devices.back().power)
+      readings.devices.back().reason = fmt::format("{}: the text ends within this card's line", kTruncated);
   }
   if (!any) return unknown_form(tool, text, "a card's package power");
   add_up(readings);
@@ -104,9 +108,16 @@ Result<ToolReadings> parse_rocm_smi_json(std::string_view tool, std::string_view
 // "GPU[0]    : Average Graphics Package Power (W): 39.0", also "DCU[0]".
 Result<ToolReadings> parse_lines(std::string_view tool, std::string_view text) {
   std::map<std::int64_t, Values> cards;
+  std::optional<std::int64_t> cut_card;
+  bool framed = false;
+  bool closed = false;
   const auto lines = lines_of(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto line = trim(lines[i]);
+    if (line.starts_with('=')) {
+      framed = framed || cards.empty();
+      closed = !cards.empty();
+    }
     const auto open = line.find('[');
     const auto close = line.find(']');
     const auto last = line.rfind(": ");
@@ -118,11 +129,17 @@ Result<ToolReadings> parse_lines(std::string_view tool, std::string_view text) {
     if (!index || *index < 0 || first == std::string_view::npos || first >= last) continue;
     auto& values = cards[*index];
     const auto value = trim(line.substr(last + 1));
-    const bool open_end = i + 1 == lines.size() && !text.ends_with('\n');
-    if (!open_end || !may_be_cut(value, 1))
+    closed = false;
+    if (i + 1 == lines.size() && is_open(text))
+      cut_card = *index;
+    else
       note(values, trim(line.substr(first + 1, last - first - 1)), value);
   }
-  return finish(tool, std::move(cards), text);
+  if (framed && !cards.empty() && !closed)
+    return truncation_error(tool, text, "a line of '=' below the cards");
+  TW_TRY(auto readings, finish(tool, std::move(cards), text, cut_card));
+  if (!framed && is_open(text)) readings.total.reset();
+  return readings;
 }
 
 Result<ToolReadings> parse(std::string_view tool, std::string_view command, std::string_view text) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "tidewatt/units/text.h"
@@ -64,12 +65,12 @@ bool has_word(const std::vector<std::string_view>& section, std::initializer_lis
 
 std::string_view Block::value(std::string_view key) const {
   for (const auto& field : fields)
-    if (lower(field.key) == lower(key)) return field.value;
+    if (same_ignoring_case(field.key, key)) return field.value;
   return {};
 }
 
 std::optional<DeviceHeading> device_heading(std::string_view line, std::string_view word) {
-  if (lower(line.substr(0, word.size())) != lower(word)) return std::nullopt;
+  if (!same_ignoring_case(line.substr(0, word.size()), word)) return std::nullopt;
   auto rest = line.substr(word.size());
   if (rest.empty()) return std::nullopt;
   const char next = rest.front();
@@ -124,6 +125,60 @@ std::vector<Block> blocks_of(std::string_view text, IsDevice is_device) {
   return blocks;
 }
 
+namespace {
+
+// Parts of the device, what it is a part of, and what is no power.
+bool is_not_the_device(const std::vector<std::string_view>& section) {
+  return has_word(section, {"memory", "module", "process", "processes", "cable", "energy"});
+}
+
+// Keys of the block's draws, with the headings above them.
+std::set<std::string> draws_of(const Block& block) {
+  std::set<std::string> keys;
+  for (const auto& field : block.fields) {
+    if (judge_label(field.key, speaks_of_power(field.section)).draw_rank == 0 ||
+        is_not_the_device(field.section))
+      continue;
+    std::string key = lower(field.key);
+    for (const auto heading : field.section) key += "/" + lower(heading);
+    keys.insert(std::move(key));
+  }
+  return keys;
+}
+
+// Why the last device of a text may have lost its draw, or the better one of two; empty = it hasn't.
+std::string cut_in(const std::vector<Block>& blocks, const ToolDevice& last) {
+  const auto& block = blocks.back();
+  if (block.fields.empty()) return fmt::format("{}: nothing follows line {}", kTruncated, block.line);
+  if (blocks.size() > 1) {
+    const auto before = draws_of(blocks[blocks.size() - 2]);
+    const auto here = draws_of(block);
+    // One that has other fields is another kind of device.
+    if (!std::includes(before.begin(), before.end(), here.begin(), here.end())) return {};
+    for (const auto& key : before)
+      if (!here.contains(key))
+        return fmt::format("{}: '{}' is missing here, the device before has it", kTruncated,
+                           key.substr(0, key.find('/')));
+  }
+  const auto& end = block.fields.back();
+  const auto label = judge_label(end.key, speaks_of_power(end.section));
+  if (last.power && last.averaged && label.draw_rank > 0 && label.averaged)
+    return fmt::format("{}: the text ends with an average, what may follow it is missing", kTruncated);
+  return {};
+}
+
+// "Attached GPUs : 8" before the first device.
+std::optional<std::int64_t> announced(std::string_view text) {
+  for (const auto line : lines_of(text)) {
+    const auto [key, value] = split(trim(line));
+    const auto words = label_words(key);
+    if (value && words.size() == 2 && words[0] == "attached") return parse_int64(*value);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& device) {
   struct Draw {
     int rank;
@@ -136,9 +191,8 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
   for (const auto& field : block.fields) {
     const bool in_power = speaks_of_power(field.section);
     auto label = judge_label(field.key, in_power);
-    if (!label.power ||
-        has_word(field.section, {"memory", "module", "process", "processes", "cable", "energy"}))
-      continue;
+    if (!label.power || is_not_the_device(field.section)) continue;
+    if (std::any_of(field.section.begin(), field.section.end(), names_a_whole)) continue;
     const auto unit = label.unit.empty() ? rules.default_unit : label.unit;
     if (has_word(field.section, {"limit", "limits"}) && label.draw_rank > 0) {
       // Under "LIMIT" the draw's own words name the limit in force.
@@ -148,8 +202,8 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
     if (label.draw_rank > 0) {
       if (!rules.draw_in_section.empty() && !has_word(field.section, {rules.draw_in_section})) continue;
       any = true;
-      if (!field.complete && may_be_cut(field.value, 1)) {
-        cut = fmt::format("truncated: line {} ends within its number", field.line);
+      if (!field.complete && may_be_cut(field.value)) {
+        cut = fmt::format("{}: line {} ends within its number", kTruncated, field.line);
         continue;
       }
       draws.push_back({label.draw_rank, {field.value, label.averaged, unit}});
@@ -189,9 +243,12 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
                         lines.empty() ? std::string_view{} : trim(lines[0]));
   ToolReadings readings;
   bool any = false;
-  for (const auto& block : blocks) {
+  for (auto block : blocks) {
     ToolDevice device;
     device.index = block.index;
+    // A line for all devices at the end stands in the last one's block.
+    if (blocks.size() > 1)
+      std::erase_if(block.fields, [](const Field& field) { return names_a_whole(field.key); });
     for (const std::string_view key : {"Product Name", "Dev Name", "Model Name", "Name"})
       if (device.name.empty()) device.name = block.value(key);
     for (const std::string_view key : {"GPU UUID", "UUID", "Dev UUID"})
@@ -202,7 +259,13 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
   if (!any)
     return layout_error(tool, blocks[0].line, "a field with the device's power below its heading",
                         blocks[0].heading);
+  if (auto why = cut_in(blocks, readings.devices.back()); !why.empty()) {
+    readings.devices.back().power.reset();
+    readings.devices.back().reason = std::move(why);
+  }
   add_up(readings);
+  const auto count = announced(text);
+  if (is_open(text) || (count && *count > static_cast<std::int64_t>(blocks.size()))) readings.total.reset();
   return readings;
 }
 

@@ -74,13 +74,17 @@ Result<ToolReadings> parse_tegrastats(std::string_view, std::string_view text) {
   ToolReadings readings;
   std::size_t samples = 0;
   std::size_t last = 0;
+  bool cut = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!contains(lines[i], "RAM ")) continue;
     ++samples;
     auto rails = rails_of(lines[i]);
-    // A last line that was cut off has fewer rails: the one before it stands.
-    const bool cut = i + 1 == lines.size() && !text.ends_with('\n') && samples > 1;
-    if (cut && rails.size() < readings.devices.size()) continue;
+    // A last line without its end may have been cut off: the one before it stands.
+    cut = i + 1 == lines.size() && is_open(text);
+    if (cut && samples > 1) {
+      cut = false;
+      continue;
+    }
     readings.devices = std::move(rails);
     last = i;
   }
@@ -92,12 +96,18 @@ Result<ToolReadings> parse_tegrastats(std::string_view, std::string_view text) {
                 fmt::format("{}: line {} has no power rail: this board's power is unknown", kTegrastatsName,
                             last + 1),
                 "run tegrastats as root; boards without current sensors have no rails");
+  if (cut && values_of(words_of(lines[last]).back())) {
+    auto& rail = readings.devices.back();
+    rail.power.reset();
+    rail.average.reset();
+    rail.reason = fmt::format("{}: line {} has no line end", kTruncated, last + 1);
+  }
   const auto inputs = std::count_if(readings.devices.begin(), readings.devices.end(), [](const auto& rail) {
     return is_input(std::get<std::string>(rail.index));
   });
   for (const auto& rail : readings.devices) {
     readings.unknown_devices += rail.power ? 0 : 1;
-    if (inputs == 1 && is_input(std::get<std::string>(rail.index))) readings.total = rail.power;
+    if (inputs == 1 && !cut && is_input(std::get<std::string>(rail.index))) readings.total = rail.power;
   }
   return readings;
 }

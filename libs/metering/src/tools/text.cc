@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kQuoted = 60;
 
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 // Printable and short: what a log line or a JSON reason can carry.
 std::string quoted(std::string_view text) {
   std::string out;
@@ -71,9 +73,13 @@ bool contains(std::string_view text, std::string_view part) {
 
 std::string lower(std::string_view text) {
   std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), small);
   return out;
+}
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return small(x) == small(y); });
 }
 
 PrintedPower parse_watts(std::string_view text, std::string_view default_unit) {
@@ -88,11 +94,20 @@ PrintedPower parse_watts(std::string_view text, std::string_view default_unit) {
   return {Watts{*value * *factor}, {}};
 }
 
-bool may_be_cut(std::string_view value, std::size_t decimals) {
-  value = trim(value);
-  if (!parse_double(value)) return false;
-  const auto point = value.find('.');
-  return point == std::string_view::npos || value.size() < point + 1 + decimals;
+bool may_be_cut(std::string_view value) { return parse_double(trim(value)).has_value(); }
+
+bool is_open(std::string_view text) { return !text.empty() && !text.ends_with('\n'); }
+
+tl::unexpected<Error> truncation_error(std::string_view tool, std::string_view text,
+                                       std::string_view expected) {
+  const auto lines = lines_of(text);
+  std::size_t last = lines.size();
+  while (last > 1 && trim(lines[last - 1]).empty()) --last;
+  return fail(ErrorCode::invalid_input,
+              fmt::format("{}: line {}: truncated: expected {}, the text ends at '{}'", tool,
+                          std::max<std::size_t>(last, 1), expected,
+                          quoted(last == 0 ? std::string_view{} : trim(lines[last - 1]))),
+              "run the tool again and keep all that it prints; until then these devices are unknown");
 }
 
 void set_limit(ToolDevice& device, std::string_view text, std::string_view unit) {
@@ -126,17 +141,19 @@ void set_power(ToolDevice& device, const std::vector<Candidate>& candidates, std
 void add_up(ToolReadings& readings) {
   double sum = 0;
   int known = 0;
+  bool cut = false;
   readings.unknown_devices = 0;
   readings.total.reset();
   for (const auto& device : readings.devices) {
     if (!device.power) {
       if (!device.reason.starts_with(kCountedOnSibling)) ++readings.unknown_devices;
+      cut = cut || device.reason.starts_with(kTruncated);
       continue;
     }
     sum += device.power->value();
     ++known;
   }
-  if (known > 0) readings.total = Watts{sum};
+  if (known > 0 && !cut) readings.total = Watts{sum};
 }
 
 tl::unexpected<Error> layout_error(std::string_view tool, std::size_t line_number, std::string_view expected,

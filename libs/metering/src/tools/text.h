@@ -20,6 +20,8 @@ std::vector<std::string_view> words_of(std::string_view line);
 bool contains(std::string_view text, std::string_view part);
 /// ASCII only.
 std::string lower(std::string_view text);
+/// Equal but for the case of ASCII letters; without the copies that lower() makes.
+bool same_ignoring_case(std::string_view a, std::string_view b);
 
 /// A printed quantity of watts.
 struct PrintedPower {
@@ -41,14 +43,25 @@ struct Candidate {
 void set_power(ToolDevice& device, const std::vector<Candidate>& candidates, std::string_view none_reason);
 void set_limit(ToolDevice& device, std::string_view text, std::string_view unit = "W");
 
-/// True if a text that ends within this value may have lost digits of it: a bare number with fewer than
-/// `decimals` digits behind its point.
-bool may_be_cut(std::string_view value, std::size_t decimals);
+/// True if a text that ends with this value may have lost digits of it: it is a bare number.
+bool may_be_cut(std::string_view value);
+
+/// True if the last line has no line end: every tool writes one, so that the text may have been cut off
+/// there.
+bool is_open(std::string_view text);
+
+/// Begins the reason of a device that the text may end within: how many follow it nobody knows then.
+inline constexpr std::string_view kTruncated = "truncated";
+
+/// "efsmi: line 7: truncated: expected X, the text ends at 'Y'"
+tl::unexpected<Error> truncation_error(std::string_view tool, std::string_view text,
+                                       std::string_view expected);
 
 /// Begins the reason of a part whose power is in a sibling's reading: not unknown, and not added again.
 inline constexpr std::string_view kCountedOnSibling = "power_reported_once_per_card";
 
-/// Adds the known powers up and counts the unknown ones, without those counted on a sibling.
+/// Adds the known powers up and counts the unknown ones, without those counted on a sibling. No total where a
+/// device was cut off.
 void add_up(ToolReadings& readings);
 
 /// "nvidia-smi: line 3: expected X, got 'Y'"

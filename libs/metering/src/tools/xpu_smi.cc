@@ -41,30 +41,31 @@ bool is_stats(std::string_view text) {
 }
 
 // "avg: 41, min: 40, max: 45, current: 42": the current one; "43": itself.
-Candidate candidate_in(std::string_view text) {
+Candidate candidate_in(std::string_view text, std::string_view unit) {
   const auto after = [&](std::string_view name) -> std::optional<std::string_view> {
     const auto at = text.find(name);
     if (at == std::string_view::npos) return std::nullopt;
     auto value = text.substr(at + name.size());
     return trim(value.substr(0, value.find(',')));
   };
-  if (const auto current = after("current:")) return {*current, false, "W"};
-  if (const auto average = after("avg:")) return {*average, true, "W"};
-  return {trim(text.substr(0, text.find(','))), false, "W"};
+  if (const auto current = after("current:")) return {*current, false, unit};
+  if (const auto average = after("avg:")) return {*average, true, unit};
+  return {trim(text.substr(0, text.find(','))), false, unit};
 }
 
 struct Part {
   std::optional<std::int64_t> tile;
   std::string_view text;
+  std::string_view unit = "W";
 };
 
 // "Tile 0: 44, Tile 1: 41, total: 85" cut before each name; a value without names is the device's.
-std::vector<Part> parts_of(std::string_view value) {
+std::vector<Part> parts_of(std::string_view value, std::string_view unit) {
   std::vector<std::size_t> starts;
   for (const std::string_view name : {"Tile ", "total:"})
     for (auto at = value.find(name); at != std::string_view::npos; at = value.find(name, at + 1))
       starts.push_back(at);
-  if (starts.empty()) return {{std::nullopt, value}};
+  if (starts.empty()) return {{std::nullopt, value, unit}};
   std::sort(starts.begin(), starts.end());
   std::vector<Part> parts;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -77,7 +78,7 @@ std::vector<Part> parts_of(std::string_view value) {
       tile = parse_int64(trim(part.substr(5, colon - 5)));
       if (!tile) continue;
     }
-    parts.push_back({tile, part.substr(colon + 1)});
+    parts.push_back({tile, part.substr(colon + 1), unit});
   }
   return parts;
 }
@@ -89,7 +90,7 @@ void add_parts(ToolReadings& readings, std::int64_t index, const std::vector<Par
     ToolDevice device;
     device.index = index;
     if (several && part.tile) device.sub_index = ToolIndex{*part.tile};
-    set_power(device, {candidate_in(part.text)}, "tool_prints_nothing");
+    set_power(device, {candidate_in(part.text, part.unit)}, "tool_prints_nothing");
     readings.devices.push_back(std::move(device));
   };
   for (const auto& part : parts)
@@ -102,7 +103,7 @@ Result<ToolReadings> parse_stats(std::string_view text) {
   ToolReadings readings;
   std::optional<std::int64_t> index;
   std::vector<Part> parts;
-  bool in_power = false;
+  std::string_view unit;  // of the power's line; empty = another line
   const auto flush = [&] {
     if (!index) return;
     if (parts.empty()) {
@@ -118,7 +119,7 @@ Result<ToolReadings> parse_stats(std::string_view text) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto cells = cells_of(trim(lines[i]), '|');
     if (cells.size() != 4) {
-      in_power = false;
+      unit = {};
       continue;
     }
     if (cells[1] == "Device ID") {
@@ -130,15 +131,20 @@ Result<ToolReadings> parse_stats(std::string_view text) {
     }
     if (!cells[1].empty()) {
       const auto label = judge_label(cells[1]);
-      in_power = label.draw_rank > 0 && !label.unit.empty();
+      unit = label.draw_rank > 0 ? label.unit : std::string_view{};
     }
-    if (!in_power || (cells[1].empty() && cells[2].empty())) continue;
-    for (const auto& part : parts_of(cells[2])) parts.push_back(part);
+    if (unit.empty() || (cells[1].empty() && cells[2].empty())) continue;
+    for (const auto& part : parts_of(cells[2], unit)) parts.push_back(part);
   }
+  auto last = lines.size();
+  while (last > 0 && trim(lines[last - 1]).empty()) --last;
+  if (last > 0 && !trim(lines[last - 1]).starts_with('+'))
+    return truncation_error(kXpuSmiName, text, "the rule that closes the table");
   flush();
   if (readings.devices.empty())
     return layout_error(kXpuSmiName, lines.size(), "a table with Device ID", lines.back());
   add_up(readings);
+  if (is_open(text)) readings.total.reset();  // a table may follow
   return readings;
 }
 

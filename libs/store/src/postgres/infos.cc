@@ -16,13 +16,11 @@ std::int64_t stamp(UtcTime at) { return at.time_since_epoch().count(); }
 
 }  // namespace
 
-void Infos::note_seen(std::span<const ledger::NodeInfo> infos) {
+void Infos::note_seen(std::span<const ledger::SharedNode> infos) {
   const std::lock_guard lock(mutex_);
   for (const auto& info : infos) {
-    auto& entry = entries_[info.key];
-    const bool is_new = !entry.info;
-    if (is_new) entry.info.emplace();
-    note(*entry.info, info, is_new);
+    auto& entry = entries_[info->key];
+    entry.info = noted(entry.info, info);
     ++entry.noted;
   }
 }
@@ -37,7 +35,7 @@ Result<std::vector<ledger::NodeInfo>> Infos::all() {
   return infos;
 }
 
-Result<std::optional<ledger::NodeInfo>> Infos::one(const ledger::NodeKey& key) {
+Result<ledger::SharedNode> Infos::one(const ledger::NodeKey& key) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = entries_.find(key); found != entries_.end()) return found->second.info;
@@ -45,41 +43,44 @@ Result<std::optional<ledger::NodeInfo>> Infos::one(const ledger::NodeKey& key) {
   TW_TRY_STATUS(pull());
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  return found == entries_.end() ? std::nullopt : found->second.info;
+  return found == entries_.end() ? nullptr : found->second.info;
 }
 
 /// The later word wins; the first time seen is the earlier.
-void Infos::merge(ledger::NodeInfo&& other) {
-  auto& entry = entries_[other.key];
+void Infos::merge(ledger::SharedNode other) {
+  auto& entry = entries_[other->key];
   if (!entry.info) {
     entry.info = std::move(other);
     return;
   }
   auto first = entry.info->first_seen_at;
-  if (other.first_seen_at && (!first || *other.first_seen_at < *first)) first = other.first_seen_at;
-  if (other.last_seen_at > entry.info->last_seen_at) note(*entry.info, other, false);
-  entry.info->first_seen_at = first;
+  if (other->first_seen_at && (!first || *other->first_seen_at < *first)) first = other->first_seen_at;
+  if (other->last_seen_at > entry.info->last_seen_at) entry.info = noted(entry.info, other);
+  if (entry.info->first_seen_at == first) return;
+  auto earlier = std::make_shared<ledger::NodeInfo>(*entry.info);
+  earlier->first_seen_at = first;
+  entry.info = std::move(earlier);
 }
 
 Status Infos::flush() {
   struct Row {
     Node* node;
-    ledger::NodeInfo info;
+    ledger::SharedNode info;
     std::uint64_t noted;
   };
   std::vector<Row> rows;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : entries_)
-      if (entry.info && entry.noted != entry.flushed) rows.push_back({nullptr, *entry.info, entry.noted});
+      if (entry.info && entry.noted != entry.flushed) rows.push_back({nullptr, entry.info, entry.noted});
   }
   if (rows.empty()) return {};
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.info.key < b.info.key; });
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.info->key < b.info->key; });
   std::vector<Node*> missing;
   {
     const std::lock_guard lock(nodes_.mutex);
     for (auto& row : rows) {
-      row.node = &nodes_.get(row.info.key);
+      row.node = &nodes_.get(row.info->key);
       if (row.node->pk == 0) missing.push_back(row.node);
     }
   }
@@ -90,7 +91,7 @@ Status Infos::flush() {
           infos(Array::Of::blobs);
       const auto end = std::min(begin + kInfosAStatement, rows.size());
       for (auto i = begin; i < end; ++i) {
-        const auto& info = rows[i].info;
+        const auto& info = *rows[i].info;
         {
           const std::lock_guard lock(nodes_.mutex);
           nodes.add(rows[i].node->pk.load());
@@ -117,7 +118,7 @@ Status Infos::flush() {
   };
   TW_TRY_STATUS(pool_.run(write));
   const std::lock_guard lock(mutex_);
-  for (const auto& row : rows) entries_[row.info.key].flushed = row.noted;
+  for (const auto& row : rows) entries_[row.info->key].flushed = row.noted;
   return {};
 }
 
@@ -136,7 +137,7 @@ Status Infos::pull() {
              decode_node_info({std::string(rows.text(i, 1)), std::string(rows.text(i, 2))}, rows.text(i, 4)));
       if (const auto first = rows.time(i, 3)) info.first_seen_at = first;
       const std::lock_guard lock(mutex_);
-      merge(std::move(info));
+      merge(std::make_shared<const ledger::NodeInfo>(std::move(info)));
     }
     low_ = rows.integer(0, 0);
     return {};

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -20,9 +21,10 @@ class Infos {
  public:
   Infos(Pool& pool, Nodes& nodes) : pool_(pool), nodes_(nodes) {}
 
-  void note_seen(std::span<const ledger::NodeInfo> infos);
+  void note_seen(std::span<const ledger::SharedNode> infos);
   Result<std::vector<ledger::NodeInfo>> all();
-  Result<std::optional<ledger::NodeInfo>> one(const ledger::NodeKey& key);
+  /// Null where the node never reported.
+  Result<ledger::SharedNode> one(const ledger::NodeKey& key);
 
   /// Writes what was noted here since the last time.
   Status flush();
@@ -31,11 +33,11 @@ class Infos {
 
  private:
   struct Entry {
-    std::optional<ledger::NodeInfo> info;
+    ledger::SharedNode info;    ///< null = never noted
     std::uint64_t noted = 0;    ///< counts the notes here
     std::uint64_t flushed = 0;  ///< of them, written
   };
-  void merge(ledger::NodeInfo&& other);
+  void merge(ledger::SharedNode other);
 
   Pool& pool_;
   Nodes& nodes_;

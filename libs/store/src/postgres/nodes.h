@@ -23,9 +23,9 @@ struct Node {
   bool known = false;  ///< the cursor below was the node's when last read
   bool busy = false;   ///< in a commit: only that writer changes what is below
   std::uint64_t revision = 0;
-  std::string encoded;                       ///< the cursor as bytes; empty = none yet
-  std::optional<ledger::NodeCursor> cursor;  ///< the same, decoded when first asked for
-  std::vector<AccountRef> hints;             ///< while busy: the last accrual's accounts, in its order
+  std::string encoded;                               ///< the cursor as bytes; empty = none yet
+  std::shared_ptr<const ledger::NodeCursor> cursor;  ///< the same, decoded when first asked for
+  std::vector<AccountRef> hints;  ///< while busy: the last accrual's accounts, in its order
 };
 
 /// A cursor's step in the journal.

@@ -71,13 +71,13 @@ class PostgresStore final : public Store {
   Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) override {
     return writers_.accrue(accruals);
   }
-  Status note_seen(std::span<const NodeInfo> nodes) override {
+  Status note_seen(std::span<const SharedNode> nodes) override {
     infos_.note_seen(nodes);
     return {};
   }
 
   Result<std::vector<NodeInfo>> nodes() override { return infos_.all(); }
-  Result<std::optional<NodeInfo>> node(const NodeKey& key) override { return infos_.one(key); }
+  Result<SharedNode> node(const NodeKey& key) override { return infos_.one(key); }
   Result<std::vector<Account>> accounts(const AccountFilter& filter) override {
     return reader_.accounts(filter);
   }

@@ -16,12 +16,12 @@ constexpr std::size_t kReadAlong = 255;
 
 /// The cursor of a node whose Node nobody changes meanwhile. Needs the lock.
 Result<VersionedCursor> cursor_of(Node& node) {
-  if (!node.cursor && node.encoded.empty()) return VersionedCursor{node.revision, {}};
+  if (!node.cursor && node.encoded.empty()) return VersionedCursor{.revision = node.revision};
   if (!node.cursor) {
     TW_TRY(auto decoded, ledger::decode_cursor(node.encoded));
-    node.cursor = std::move(decoded);
+    node.cursor = std::make_shared<const ledger::NodeCursor>(std::move(decoded));
   }
-  return VersionedCursor{node.revision, *node.cursor};
+  return VersionedCursor{node.revision, node.cursor};
 }
 
 struct StoredCursor {

@@ -269,7 +269,7 @@ Status Writers::encode_all(Bench& bench, std::vector<Chain>& chains) {
       for (const auto& point : accrual->curve)
         encode_point(point, id_of, changes.points.emplace_back(PointChange{node.pk, point.at, {}}).bytes);
     }
-    chain.encoded = ledger::encode(chain.accruals.back()->next);
+    chain.encoded = ledger::encode(*chain.accruals.back()->next);
     auto& cursor = changes.cursors.emplace_back(CursorChange{node.pk, chain.to, {}, false});
     cursor.is_patch =
         node.known && node.revision == chain.from && make_patch(node.encoded, chain.encoded, cursor.bytes);
@@ -290,10 +290,7 @@ void Writers::settle(std::vector<Chain>& chains, const std::optional<std::vector
     node.known = true;
     node.revision = chain.to;
     node.encoded.swap(chain.encoded);
-    if (node.cursor)
-      *node.cursor = chain.accruals.back()->next;  // assigned, so that its strings keep their memory
-    else
-      node.cursor = chain.accruals.back()->next;
+    node.cursor = chain.accruals.back()->next;
     for (auto* outcome : chain.outcomes) *outcome = AccrueOutcome::applied;
   }
 }

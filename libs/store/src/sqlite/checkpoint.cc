@@ -141,7 +141,7 @@ std::vector<NodeRow> collect_nodes(State& state) {
 
 void give_back(State& state, const std::vector<NodeRow>& rows) {
   const std::lock_guard lock(state.mutex);
-  for (const auto& row : rows) row.node->info_unfolded = row.node->info.has_value();
+  for (const auto& row : rows) row.node->info_unfolded = row.node->info != nullptr;
   state.infos_unfolded = true;
 }
 
@@ -198,7 +198,8 @@ Status load_nodes(Database& db, State& state) {
     node.revision = static_cast<std::uint64_t>(select.integer(3));
     node.encoded = select.blob(4);
     if (const auto info = select.blob(5); !info.empty()) {
-      TW_TRY(node.info, decode_node_info(*node.key, info));
+      TW_TRY(auto decoded, decode_node_info(*node.key, info));
+      node.info = std::make_shared<const ledger::NodeInfo>(std::move(decoded));
     }
   }
 }

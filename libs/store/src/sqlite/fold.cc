@@ -11,6 +11,13 @@ namespace tidewatt::store {
 
 using ledger::AccrueOutcome;
 
+namespace {
+
+/// Of one node: a beat of eight devices and as many tasks names 25 accounts.
+constexpr std::size_t kMostHints = 256;
+
+}  // namespace
+
 void Fold::begin() {
   ++commit_;
   chosen_.clear();
@@ -36,7 +43,7 @@ std::vector<AccrueOutcome> Fold::decide(std::span<const ledger::Accrual> accrual
       moved_.push_back(node);
     }
     node->next_revision = revision + 1;
-    node->next = &accrual.next;
+    node->next = accrual.next;
     chosen_.push_back({node, &accrual});
     outcomes.push_back(AccrueOutcome::applied);
   }
@@ -55,6 +62,11 @@ Status Fold::add(const Chosen& chosen) {
   if (chosen.node->hints_generation != accounts_.generation()) hints.clear();
   const auto& deltas = chosen.accrual->deltas;
   for (std::size_t i = 0; i < deltas.size(); ++i) {
+    if (i >= kMostHints) {  // many beats at once after an outage
+      TW_TRY(auto* const entry, accounts_.find_or_add(db_, deltas[i].key, changes_.accounts));
+      add(deltas[i], *entry);
+      continue;
+    }
     if (i >= hints.size()) hints.push_back(nullptr);
     if (hints[i] == nullptr || *hints[i]->key != deltas[i].key) {
       TW_TRY(hints[i], accounts_.find_or_add(db_, deltas[i].key, changes_.accounts));

@@ -37,13 +37,11 @@ class SqliteStore final : public Store {
     return writer_.accrue(accruals);
   }
 
-  Status note_seen(std::span<const NodeInfo> nodes) override {
+  Status note_seen(std::span<const SharedNode> nodes) override {
     const std::lock_guard lock(state_.mutex);
     for (const auto& info : nodes) {
-      auto& node = state_.node(info.key);
-      const bool is_new = !node.info;
-      if (is_new) node.info.emplace();
-      note(*node.info, info, is_new);
+      auto& node = state_.node(info->key);
+      node.info = noted(node.info, info);
       node.info_unfolded = true;
     }
     return {};
@@ -58,10 +56,10 @@ class SqliteStore final : public Store {
     return result;
   }
 
-  Result<std::optional<NodeInfo>> node(const NodeKey& key) override {
+  Result<SharedNode> node(const NodeKey& key) override {
     const std::lock_guard lock(state_.mutex);
     const auto* node = state_.find(key);
-    return node == nullptr ? std::nullopt : node->info;
+    return node == nullptr ? nullptr : node->info;
   }
 
   Result<std::vector<Account>> accounts(const AccountFilter& filter) override {

@@ -28,12 +28,12 @@ NodeState& State::add(std::int64_t pk, const ledger::NodeKey& key) {
 }
 
 Result<ledger::VersionedCursor> State::cursor_of(NodeState& node) {
-  if (!node.cursor && node.encoded.empty()) return ledger::VersionedCursor{node.revision, {}};
+  if (!node.cursor && node.encoded.empty()) return ledger::VersionedCursor{.revision = node.revision};
   if (!node.cursor) {
     TW_TRY(auto decoded, ledger::decode_cursor(node.encoded));
-    node.cursor = std::move(decoded);
+    node.cursor = std::make_shared<const ledger::NodeCursor>(std::move(decoded));
   }
-  return ledger::VersionedCursor{node.revision, *node.cursor};
+  return ledger::VersionedCursor{node.revision, node.cursor};
 }
 
 Status State::apply(Changes&& changes, std::size_t journal_bytes) {
@@ -52,7 +52,7 @@ Status State::apply(Changes&& changes, std::size_t journal_bytes) {
     state.cursor_unfolded = true;
     if (state.next != nullptr) {
       state.encoded.swap(state.next_encoded);
-      state.cursor = *state.next;  // assigned, so that its strings keep their memory
+      state.cursor = std::move(state.next);
     } else {
       if (change.is_patch) {
         TW_TRY(state.encoded, patched(state.encoded, change.bytes));

@@ -31,10 +31,10 @@ struct NodeState {
   std::int64_t pk = 0;
   bool recorded = false;  ///< its pk stands in the tables or in the journal
   std::uint64_t revision = 0;
-  std::string encoded;                       ///< the cursor as bytes; empty = none yet
-  std::optional<ledger::NodeCursor> cursor;  ///< the same, decoded when first asked for
+  std::string encoded;                               ///< the cursor as bytes; empty = none yet
+  std::shared_ptr<const ledger::NodeCursor> cursor;  ///< the same, decoded when first asked for
   bool cursor_unfolded = false;
-  std::optional<ledger::NodeInfo> info;
+  ledger::SharedNode info;  ///< null = never noted
   bool info_unfolded = false;
 
   // The writer thread's own: where the last accrual's accounts are, and the commit in the making.
@@ -42,7 +42,7 @@ struct NodeState {
   std::uint64_t hints_generation = 0;
   std::uint64_t commit = 0;
   std::uint64_t next_revision = 0;
-  const ledger::NodeCursor* next = nullptr;
+  std::shared_ptr<const ledger::NodeCursor> next;
   std::string next_encoded;
 };
 

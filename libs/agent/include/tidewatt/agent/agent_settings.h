@@ -47,7 +47,6 @@ struct AgentConfig {
   Milliseconds beat{20'000};
   std::vector<SourceSpec> sources;
   Milliseconds source_deadline{5'000};
-  std::string sysfs = "/sys";
   AttributionSettings attribution;
   std::string host_root;  ///< empty = the agent sees the host's own /proc and /sys
   double speed = 1;

@@ -39,11 +39,13 @@ struct SpoolStats {
   std::uint64_t dropped_full = 0;  ///< unsent beats dropped because of max_bytes
   std::uint64_t dropped_old = 0;   ///< ... because of max_age
   std::uint64_t lost_memory = 0;   ///< ... because the disk took nothing and memory was full
-  std::uint64_t bad_records = 0;   ///< torn or damaged places found at opening, each left out
-  bool fresh = false;              ///< nothing was there at opening: not even a position
-  bool damaged = false;            ///< one of these was no torn tail: beats that may have been sent are gone
-  bool degraded = false;           ///< the newest beats are in memory only
-  std::string failure;             ///< why, when degraded
+  std::uint64_t lost_holes =
+      0;  ///< unsent beats whose numbers were missing at opening: damaged or removed files
+  std::uint64_t bad_records = 0;  ///< torn or damaged places found at opening, each left out
+  bool fresh = false;             ///< nothing was there at opening: not even a position
+  bool damaged = false;           ///< one of these was no torn tail: beats that may have been sent are gone
+  bool degraded = false;          ///< the newest beats are in memory only
+  std::string failure;            ///< why, when degraded
 };
 
 /// Thread-safe: one thread appends, another peeks and acknowledges.
@@ -97,7 +99,11 @@ class Spool {
   void load_segment(const std::string& name, const std::vector<std::string>& names);
   void keep_runs(const std::string& path, std::string_view bytes, std::vector<Run> runs);
   void load_acknowledged();
+  void load_accounted();
+  void note_hole(std::uint64_t next);
+  void save_accounted();
   [[nodiscard]] std::string acknowledged_path() const;
+  [[nodiscard]] std::string accounted_path() const;
   Status write_unsaved();
   Status start_segment(const Recent& first);
   void give_up_segment();
@@ -121,6 +127,10 @@ class Spool {
   std::size_t recent_bytes_ = 0;
   std::uint64_t last_id_ = 0;
   std::uint64_t acknowledged_ = 0;
+  // Beats up to here that are missing were counted as lost already, by this process or one before it.
+  std::uint64_t accounted_ = 0;
+  std::uint64_t accounted_saved_ = 0;
+  bool position_known_ = false;  // the acknowledged position could be read
   SpoolStats stats_;
 };
 

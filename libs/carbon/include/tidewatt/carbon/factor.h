@@ -45,6 +45,7 @@ struct FactorSettings {
 struct FactorInForce {
   Factor factor;
   std::vector<std::string> warnings;  ///< one line each: what is wrong and what to do
+  bool value_ignored = false;         ///< one of them is of a value that can't be a factor
 };
 
 /// Environment, else configuration, else the placeholder. An invalid value (not a number, not above 0, above

@@ -86,7 +86,7 @@ struct Problem {
   std::string where;  ///< "agent.yaml:14:13", "--beat" or "environment TIDEWATT_TOKEN"
   std::string path;   ///< the setting; empty when the file as a whole is meant
   std::string text;   ///< with the offending value and what is accepted
-  /// "where: path: text"
+  /// "where: path: text", without the path where the flag or the text names it
   [[nodiscard]] std::string to_string() const;
 };
 

@@ -99,6 +99,14 @@ struct HourlyRow {
   WideMeasures measures;
 };
 
+/// How coverage is printed everywhere: percent with one decimal, cut, so that "100%" stands only where no
+/// second is missing and none was partial. "<0.1%" for a share below that which isn't 0.
+/// @param share  covered / (covered + gap), 0..1
+/// @param whole  neither gap nor partial seconds
+std::string coverage_text(double share, bool whole);
+/// The same of an account's seconds; "—" where no second is known.
+std::string coverage_text(Milliseconds covered, Milliseconds gap, Milliseconds partial);
+
 /// exclusive | shared_estimated, by shared *seconds* (a card shared at 0 W was shared).
 std::string_view attribution_of(const WideMeasures& totals);
 

@@ -58,19 +58,20 @@ std::string_view to_string(Note note);
 struct Booking {
   Verdict verdict = Verdict::accepted;
   std::string reason;  ///< for rejected
-  NodeCursor next;     ///< valid when accepted
+  NodeCursor next;     ///< when accepted; else the same time and devices as before
   std::vector<AccountDelta> deltas;
   std::optional<CurvePoint> curve;
   std::vector<Note> notes;
   std::vector<CheckedCounter> checks;  ///< that ended with this beat
   std::optional<Milliseconds>
-      clock_offset;  ///< the agent's wall clock minus the server's, lateness taken out
+      clock_offset;  ///< the agent's wall clock minus the server's; nullopt where the beat may have been late
 };
 
 /// Books one beat against the node's cursor.
+/// @param cursor   moved in where the caller has no other use for it
 /// @param beat     needs node_id; unknown powers are absent
 /// @param receipt  nullopt: no receive time is known (offline replay); then a beat without a time is rejected
-Booking book(const NodeCursor& cursor, const Beat& beat, const std::optional<Receipt>& receipt,
+Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& receipt,
              const TaskWindows& windows, const Rules& rules);
 
 // -- the core of it: one device, one interval

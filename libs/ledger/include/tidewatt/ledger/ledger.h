@@ -45,7 +45,7 @@ class Ledger {
  private:
   struct NodeWork;
   void prepare(NodeWork& work, const TaskWindows& windows);
-  std::optional<NodeInfo> seen(const NodeWork& work);
+  SharedNode seen(const NodeWork& work);
 
   Store& store_;
   Rules rules_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,21 +16,22 @@
 
 namespace tidewatt::ledger {
 
-/// revision 0 = the node has no cursor yet.
+/// revision 0 = the node has no cursor yet. The cursor is never null; stores and callers share it unchanged.
 struct VersionedCursor {
   std::uint64_t revision = 0;
-  NodeCursor cursor;
+  std::shared_ptr<const NodeCursor> cursor = std::make_shared<const NodeCursor>();
 };
 
-/// A node as last heard of: for lists and liveness, not for accounts.
-/// An agent of a node, and how many of the node's devices it reported last.
+/// An agent of a node, and how many of the node's devices and sources it reported last.
 struct AgentShare {
   std::string agent_id;
   UtcTime last_sample_at{};
   std::size_t devices = 0;
+  std::size_t sources = 0;
   friend bool operator==(const AgentShare&, const AgentShare&) = default;
 };
 
+/// A node as last heard of: for lists and liveness, not for accounts.
 struct NodeInfo {
   NodeKey key;
   std::string zone;
@@ -40,7 +42,7 @@ struct NodeInfo {
   std::optional<UtcTime> first_seen_at;
   UtcTime last_seen_at{};  ///< server's clock at the last beat, booked or not
   std::optional<UtcTime> last_sample_at;
-  std::optional<Milliseconds> clock_offset;  ///< agent's wall clock minus server's at receipt
+  std::optional<Milliseconds> clock_offset;  ///< agent's wall clock minus server's, of beats in time
   bool simulated = false;                    ///< any device of the last beat was
   std::optional<double> cpu_util;
   std::optional<int> cpu_cores;
@@ -48,14 +50,16 @@ struct NodeInfo {
   std::vector<DeviceSample> devices;   ///< of each agent's last beat, power absent where unknown
   std::vector<CheckedCounter> checks;  ///< the last of each device that has a counter
   std::vector<AgentShare> agents;      ///< who reported them: the first agent's devices come first, and so on
+  std::vector<SourceReport> sources;   ///< of each agent's last beat, in the same order
 };
+using SharedNode = std::shared_ptr<const NodeInfo>;
 
 /// All that one node's beats change, applied in one transaction iff the cursor is still `expected_revision`.
 struct Accrual {
   NodeKey node;
   std::uint64_t expected_revision = 0;
-  NodeCursor next;
-  std::vector<AccountDelta> deltas;
+  std::shared_ptr<const NodeCursor> next;  ///< never null
+  std::vector<AccountDelta> deltas;        ///< an account may come more than once
   std::vector<CurvePoint> curve;
 };
 
@@ -113,11 +117,12 @@ class Store {
   /// @return one outcome per accrual, in order; an Error means that none of them was applied
   virtual Result<std::vector<AccrueOutcome>> accrue(std::span<const Accrual> accruals) = 0;
   /// Liveness, apart from booking: need not be durable.
-  virtual Status note_seen(std::span<const NodeInfo> nodes) = 0;
+  virtual Status note_seen(std::span<const SharedNode> nodes) = 0;
 
   // -- reading
   [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
-  [[nodiscard]] virtual Result<std::optional<NodeInfo>> node(const NodeKey& node) = 0;
+  /// Null where the node never reported.
+  [[nodiscard]] virtual Result<SharedNode> node(const NodeKey& node) = 0;
   /// Lifetime totals, sorted by key. Sums are 128 bits wide.
   [[nodiscard]] virtual Result<std::vector<Account>> accounts(const AccountFilter& filter) = 0;
   /// Sums over the hours [from, to) per account, with the number of rows matched; accounts without a row in

@@ -1,6 +1,7 @@
 // A heartbeat (contract v1) as a value: what a node's agent read in one round. JSON is libs/wire's business.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,6 +90,22 @@ struct DeviceSample {
   std::optional<Health> health;
 };
 
+/// How a source of the agent fares.
+enum class SourceState : std::uint8_t { ok, failed, starting };
+std::string_view to_string(SourceState state);
+/// Unknown texts are failed: what isn't said to be ok is not taken for it.
+SourceState source_state_from(std::string_view text);
+
+/// What an agent says of one of its sources, so that a node without a device says why. For display only.
+struct SourceReport {
+  static constexpr std::size_t kMost = 32;            ///< of them in a beat; further ones are left out
+  static constexpr std::size_t kLongestReason = 300;  ///< characters; what is longer is cut
+  std::string source;                                 ///< "nvidia", "rapl", ...
+  SourceState state = SourceState::starting;
+  std::string reason;  ///< why it gives nothing; empty when ok
+  friend bool operator==(const SourceReport&, const SourceReport&) = default;
+};
+
 struct Beat {
   std::string cluster = "default";
   std::string node_id;
@@ -105,6 +122,7 @@ struct Beat {
   std::optional<int> cpu_cores;
   std::string cpu_model;
   std::vector<DeviceSample> devices;  ///< gpu_stats, then rails, then platform
+  std::vector<SourceReport> sources;  ///< empty = an agent that doesn't say
 };
 
 }  // namespace tidewatt

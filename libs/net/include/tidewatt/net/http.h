@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tidewatt::net {
 
@@ -16,6 +18,7 @@ struct Request {
   std::string path;      ///< percent-decoded, without query
   std::string raw_path;  ///< as sent, without query: split into segments before decoding (ids may hold "%2F")
   std::map<std::string, std::string, std::less<>> query;  ///< decoded; a repeated key keeps its last value
+  std::vector<std::pair<std::string, std::string>> query_items;  ///< the same, all of it as sent
   Headers headers;
   std::string body;  ///< decompressed
   std::string remote_address;
@@ -24,6 +27,8 @@ struct Request {
 
   [[nodiscard]] std::optional<std::string_view> header(std::string_view lower_case_name) const;
   [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const;
+  /// All values of a key that may be repeated, in order; empty when it isn't there.
+  [[nodiscard]] std::vector<std::string> parameters(std::string_view name) const;
 };
 
 struct Response {

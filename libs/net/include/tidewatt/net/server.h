@@ -30,6 +30,8 @@ struct ServerOptions {
   std::size_t max_header_bytes = 16U << 10U;
   Milliseconds read_timeout{15'000};  ///< for a whole request once its first byte came; slow clients are cut
   Milliseconds idle_timeout{60'000};
+  /// Beyond it an idle connection is closed for a new one, the oldest of the address that holds the most; 503
+  /// where none is idle. Fewer where the process may not open so many files.
   std::size_t max_connections = 4096;
   std::size_t worker_threads =
       2;  ///< handlers run here, may block: so many for reads (GET), so many for writes
@@ -39,7 +41,8 @@ struct ServerOptions {
 };
 
 struct ServerStats {
-  std::uint64_t requests = 0, refused_busy = 0, bad_requests = 0, connections = 0, event_streams = 0;
+  std::uint64_t requests = 0, refused_busy = 0, bad_requests = 0, connections = 0, event_streams = 0,
+                closed_idle = 0;  ///< for another connection
 };
 
 /// HTTP/1.1 server: one io thread and `worker_threads`; HEAD reaches the handler as GET; keep-alive,

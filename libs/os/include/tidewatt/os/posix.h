@@ -25,10 +25,13 @@ class SystemClock final : public Clock {
 /// of the folder; mode 0600.
 std::unique_ptr<FileSystem> make_file_system();
 
-/// The same files, with /sys elsewhere: where a container has its host's ("/host/sys").
-std::unique_ptr<FileSystem> with_sysfs(std::unique_ptr<FileSystem> files, std::string root);
+/// The same files, with /proc, /sys and /etc/machine-id below a folder: where a container has its host's
+/// ("/host"). An empty root, or "/", is none.
+std::shared_ptr<FileSystem> with_host_root(std::shared_ptr<FileSystem> files, std::string root);
 
-/// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C.
+/// posix_spawn with a process group of its own, PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin, LC_ALL=C,
+/// and a variable TIDEWATT_TOOL_RUN by which whatever the tool starts is found and killed at the deadline, in
+/// other sessions too; what tools that ended in time left behind is ended once a minute.
 std::unique_ptr<ProcessRunner> make_process_runner();
 
 /// Starts argv[0], an absolute path, without a shell and in a process group of its own. Its input and output

@@ -30,6 +30,10 @@ const std::vector<std::string>& library_names();
 std::unique_ptr<Source> make_library(std::string_view name, std::shared_ptr<const FileSystem> files,
                                      std::shared_ptr<const Clock> clock, LibraryOptions options = {});
 
+/// The library's usual names, for the loader, and places, in the order in which they are tried; empty for a
+/// name that isn't one of library_names().
+std::vector<std::string> library_files(std::string_view library);
+
 /// Whether the machine has such cards, by the PCI bus and the driver's files. Opens nothing, wakes nothing.
 bool has_cards_for(std::string_view library, const FileSystem& files);
 

@@ -27,7 +27,8 @@ class Source {
 struct Detection {
   std::string source;  ///< "nvml", "rapl", ...
   bool usable = false;
-  std::string summary;  ///< "2 packages, dram" or why not, in words a person can act on
+  std::string summary;     ///< "2 packages, dram" or why not, in words a person can act on
+  bool forbidden = false;  ///< it is there, but this user may not read it
   std::vector<std::string> devices;
 };
 

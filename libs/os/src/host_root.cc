@@ -1,6 +1,6 @@
-#include "tidewatt/agent/host_files.h"
+#include "tidewatt/os/posix.h"
 
-namespace tidewatt::agent {
+namespace tidewatt::os {
 namespace {
 
 class HostFiles final : public FileSystem {
@@ -46,10 +46,10 @@ class HostFiles final : public FileSystem {
 
 }  // namespace
 
-std::shared_ptr<FileSystem> host_files(std::shared_ptr<FileSystem> files, std::string root) {
+std::shared_ptr<FileSystem> with_host_root(std::shared_ptr<FileSystem> files, std::string root) {
   while (root.ends_with('/')) root.pop_back();
   if (root.empty()) return files;
   return std::make_shared<HostFiles>(std::move(files), std::move(root));
 }
 
-}  // namespace tidewatt::agent
+}  // namespace tidewatt::os

@@ -63,13 +63,13 @@ int run(const std::string& folder, int nodes, int rounds) {
   const auto began = std::chrono::steady_clock::now();
   std::size_t accepted = 0;
   for (const auto& body : bodies) {
-    const auto parsed = parser.parse(body);
+    auto parsed = parser.parse(body);
     if (!parsed) {
       fmt::print(stderr, "{}\n", parsed.error().to_string());
       return 1;
     }
     std::vector<ledger::ReceivedBeat> received;
-    for (const auto& one : *parsed) {
+    for (auto& one : *parsed) {
       const ledger::Receipt receipt{*one->sampled_at, one->monotonic, "run"};
       received.push_back({&*one, receipt});
     }

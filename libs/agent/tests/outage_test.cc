@@ -72,10 +72,10 @@ class OutageTest : public ::testing::Test {
       if (batch.empty()) return;
       std::string body;
       for (const auto& record : batch) body += (body.empty() ? "[" : ",") + record.payload;
-      const auto beats = parser.parse(body + "]");
+      auto beats = parser.parse(body + "]");
       ASSERT_TRUE(beats);
       std::vector<ledger::ReceivedBeat> received;
-      for (const auto& beat : *beats)
+      for (auto& beat : *beats)
         received.push_back({&*beat, {clock.utc_now(), clock.mono_now().time_since_epoch(), "run"}});
       for (const auto& result : ledger.book(received, {})) ++outcomes[result.outcome];
       running.spool->acknowledge(batch.back().id);

@@ -120,5 +120,7 @@ Json next_cursor(const Page& page, std::size_t total);
   auto TW_CONCAT(api_result_, __LINE__) = (expression);                                                   \
   if (!TW_CONCAT(api_result_, __LINE__)) return problem_answer(TW_CONCAT(api_result_, __LINE__).error()); \
   declaration = *std::move(TW_CONCAT(api_result_, __LINE__))
+#define API_TRY_STATUS(expression) \
+  if (auto api_status = (expression); !api_status) return problem_answer(api_status.error())
 
 }  // namespace tidewatt::api

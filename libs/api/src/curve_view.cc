@@ -79,12 +79,12 @@ class GapFinder {
   GapFinder(const CurveRequest& request, Milliseconds threshold) : request_(request), threshold_(threshold) {}
 
   /// Silence of the whole node.
-  void silence(const std::vector<CurvePoint>& points, std::vector<CurveGap>& gaps) const {
+  void silence(const std::vector<UtcTime>& times, std::vector<CurveGap>& gaps) const {
     const UtcTime end = std::min(request_.range.end, request_.now);
     UtcTime last = request_.range.begin;
-    for (const auto& point : points) {
-      if (point.at - last > threshold_) gaps.push_back({{last, point.at}, true, {}, point.at - last});
-      last = point.at;
+    for (const auto at : times) {
+      if (at - last > threshold_) gaps.push_back({{last, at}, true, {}, at - last});
+      last = at;
     }
     if (end - last > threshold_) gaps.push_back({{last, end}, true, {}, end - last});
   }
@@ -135,6 +135,26 @@ void close_unknown(const std::string& key, UnknownStretch& stretch, UtcTime unti
   stretch.since.reset();
 }
 
+/// The estimate of the node's CPU, of beats that the request lets through.
+class CpuCurve {
+ public:
+  CpuCurve(const CurveRequest& request, Buckets empty) : request_(request), buckets_(std::move(empty)) {}
+  void add(const CurvePoint& point) {
+    if (request_.cpu_model == nullptr) return;
+    if (request_.held_by != nullptr &&
+        std::none_of(point.devices.begin(), point.devices.end(),
+                     [&](const CurveSample& sample) { return held_by(sample, *request_.held_by); }))
+      return;
+    if (const auto power = carbon::estimate_cpu_power(*request_.cpu_model, point.cpu_util))
+      buckets_.add(point.at, power->value(), power->value(), power->value());
+  }
+  std::vector<CurveBucket> take() { return buckets_.take(); }
+
+ private:
+  const CurveRequest& request_;
+  Buckets buckets_;
+};
+
 }  // namespace
 
 std::string series_key(std::string_view node_id, std::string_view domain, int index) {
@@ -142,10 +162,11 @@ std::string series_key(std::string_view node_id, std::string_view domain, int in
                    : fmt::format("{}/{}/{}", node_id, domain, index);
 }
 
-NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& points,
-                       const CurveRequest& request) {
+Result<NodeCurves> node_curves(std::string_view node_id, ledger::CurveReader& reader,
+                               const CurveRequest& request) {
   NodeCurves result;
-  result.bucket = bucket_width(request, points.size());
+  const auto& times = reader.times();
+  result.bucket = bucket_width(request, times.size());
   result.downsampled = result.bucket.count() > 0;
   const Milliseconds threshold = std::max(request.max_gap, result.bucket * 5 / 2);
 
@@ -157,7 +178,12 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
   const Buckets empty{request.range.begin, result.bucket};
   std::optional<UtcTime> previous;
   const auto length = [&request](UtcTime from, UtcTime to) { return std::min(to - from, request.max_gap); };
-  for (const auto& point : points) {
+  CpuCurve cpu{request, empty};
+  while (true) {
+    TW_TRY(const auto* next, reader.next());
+    if (next == nullptr) break;
+    const CurvePoint& point = *next;
+    cpu.add(point);
     const Milliseconds since_last = previous ? length(*previous, point.at) : Milliseconds{0};
     previous = point.at;
     struct Sum {
@@ -191,15 +217,13 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
           point.at - *device.unknown.last_known > threshold) {
         // The node spoke in between, but not of this device.
         const auto since = *device.unknown.last_known;
-        const auto between =
-            std::upper_bound(points.begin(), points.end(), since,
-                             [](UtcTime at, const CurvePoint& other) { return at < other.at; });
-        if (between != points.end() && between->at < point.at) {
+        const auto between = std::upper_bound(times.begin(), times.end(), since);
+        if (between != times.end() && *between < point.at) {
           device.unknown.since = since;
           UtcTime last = since;
-          for (auto other = between; other != points.end() && other->at < point.at; ++other) {
-            device.unknown.lasting += length(last, other->at);
-            last = other->at;
+          for (auto other = between; other != times.end() && *other < point.at; ++other) {
+            device.unknown.lasting += length(last, *other);
+            last = *other;
           }
           close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
         }
@@ -227,7 +251,7 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
       place->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
     }
   }
-  const UtcTime end = points.empty() ? request.range.begin : points.back().at;
+  const UtcTime end = times.empty() ? request.range.begin : times.back();
   for (auto& [key, device] : devices) {
     close_unknown(series_key(node_id, key.domain, key.index), device.unknown, end, result.bucket, result.gaps,
                   last_gap);
@@ -245,28 +269,11 @@ NodeCurves node_curves(std::string_view node_id, const std::vector<CurvePoint>& 
                              qualities.size() == 1 ? *qualities.begin() : "mixed", std::nullopt,
                              buckets.take()});
   }
-  GapFinder{request, threshold}.silence(points, result.gaps);
+  GapFinder{request, threshold}.silence(times, result.gaps);
   std::sort(result.gaps.begin(), result.gaps.end(),
             [](const CurveGap& a, const CurveGap& b) { return a.range.begin < b.range.begin; });
+  result.cpu_points = cpu.take();
   return result;
-}
-
-CpuEstimate cpu_estimate(const std::vector<CurvePoint>& points, const carbon::CpuPowerModel& model,
-                         const CurveRequest& request) {
-  CpuEstimate estimate;
-  Buckets buckets{request.range.begin, bucket_width(request, points.size())};
-  for (const auto& point : points) {
-    if (request.held_by != nullptr &&
-        std::none_of(point.devices.begin(), point.devices.end(),
-                     [&](const CurveSample& sample) { return held_by(sample, *request.held_by); }))
-      continue;
-    const auto power = carbon::estimate_cpu_power(model, point.cpu_util);
-    if (!power) continue;
-    estimate.any_utilisation = true;
-    buckets.add(point.at, power->value(), power->value(), power->value());
-  }
-  estimate.points = buckets.take();
-  return estimate;
 }
 
 Json point_json(const CurveBucket& bucket, bool with_counts) {

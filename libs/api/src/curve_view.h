@@ -21,6 +21,7 @@ struct CurveRequest {
   /// Only what these tasks held, while they held it; nullptr = everything.
   const std::set<std::string>* held_by = nullptr;
   bool with_sum = true;
+  const carbon::CpuPowerModel* cpu_model = nullptr;  ///< nullptr = no estimate of the CPU's power
 };
 
 struct CurveBucket {
@@ -49,19 +50,12 @@ struct NodeCurves {
   bool downsampled = false;
   std::vector<CurveSeries> series;
   std::vector<CurveGap> gaps;
+  std::vector<CurveBucket> cpu_points;  ///< estimated; empty where no utilisation is known
 };
 
-/// @param points by time, inside the range
-NodeCurves node_curves(std::string_view node_id, const std::vector<ledger::CurvePoint>& points,
-                       const CurveRequest& request);
-
-struct CpuEstimate {
-  std::vector<CurveBucket> points;
-  bool any_utilisation = false;
-};
-/// Only for beats that `request.held_by` lets through.
-CpuEstimate cpu_estimate(const std::vector<ledger::CurvePoint>& points, const carbon::CpuPowerModel& model,
-                         const CurveRequest& request);
+/// @param points inside the range  @error corrupt  as the reader says
+Result<NodeCurves> node_curves(std::string_view node_id, ledger::CurveReader& points,
+                               const CurveRequest& request);
 
 std::string series_key(std::string_view node_id, std::string_view domain, int index);
 Json point_json(const CurveBucket& bucket, bool with_counts);

@@ -18,7 +18,7 @@ net::Response post_heartbeats(Core& core, const Call& call) {
   received.reserve(parsed->size());
   places.reserve(parsed->size());
   for (std::size_t i = 0; i < parsed->size(); ++i) {
-    const auto& beat = (*parsed)[i];
+    auto& beat = (*parsed)[i];
     if (!beat) {
       answers[i] = {"rejected", beat.error().to_string()};
       core.metrics.beats_refused.fetch_add(1, std::memory_order_relaxed);

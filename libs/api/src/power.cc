@@ -44,9 +44,8 @@ class CurvesAnswer {
   /// What of the asked range is still kept.
   [[nodiscard]] UtcRange retained() const { return retained_; }
 
-  void add(std::string_view node_id, const std::vector<ledger::CurvePoint>& points,
-           const CurveRequest& request, bool with_cpu) {
-    const NodeCurves curves = node_curves(node_id, points, request);
+  Status add(std::string_view node_id, ledger::CurveReader& points, const CurveRequest& request) {
+    TW_TRY(const NodeCurves curves, node_curves(node_id, points, request));
     bucket_ = std::max(bucket_, curves.bucket);
     for (const auto& series : curves.series) add_series(series);
     for (const auto& gap : curves.gaps) {
@@ -58,11 +57,8 @@ class CurvesAnswer {
       if (!gap.key.empty()) row["key"] = gap.key;
       gaps_.push_back(std::move(row));
     }
-    if (with_cpu && core_.options.cpu_model) {
-      auto estimate = cpu_estimate(points, *core_.options.cpu_model, request);
-      any_utilisation_ = any_utilisation_ || estimate.any_utilisation;
-      for (const auto& bucket : estimate.points) cpu_points_.push_back(point_json(bucket, false));
-    }
+    for (const auto& bucket : curves.cpu_points) cpu_points_.push_back(point_json(bucket, false));
+    return {};
   }
 
   Json finish(Json answer) {
@@ -77,7 +73,7 @@ class CurvesAnswer {
     answer["cpu_estimate_reason"] = nullptr;
     if (!core_.options.cpu_model) {
       answer["cpu_estimate_reason"] = cpu_measured_ ? "measured" : "unknown_cpu_model";
-    } else if (!any_utilisation_) {
+    } else if (cpu_points_.empty()) {
       answer["cpu_estimate_reason"] = cpu_measured_ ? "measured" : "no_utilisation";
     } else {
       answer["cpu_estimate"] = Json{{"quality", "estimated"},
@@ -117,7 +113,6 @@ class CurvesAnswer {
   const TimeRange& range_;
   UtcRange retained_{};
   Milliseconds bucket_{0};
-  bool any_utilisation_ = false;
   bool simulated_ = false;
   bool cpu_measured_ = false;
   Json series_ = Json::array();
@@ -132,6 +127,7 @@ CurveRequest request_for(const Core& core, UtcRange range, std::size_t points) {
   request.points = points;
   request.max_gap = core.options.max_gap;
   request.now = core.clock.utc_now();
+  if (core.options.cpu_model) request.cpu_model = &*core.options.cpu_model;
   return request;
 }
 
@@ -152,18 +148,18 @@ std::optional<UtcRange> held_range(const std::vector<ledger::CurvePoint>& points
   return range;
 }
 
-void add_held_part(CurvesAnswer& answer, const Core& core, std::string_view node_id,
-                   std::vector<ledger::CurvePoint> points, const std::set<std::string>& tasks,
-                   std::size_t limit, bool with_sum) {
+Status add_held_part(CurvesAnswer& answer, const Core& core, std::string_view node_id,
+                     std::vector<ledger::CurvePoint> points, const std::set<std::string>& tasks,
+                     std::size_t limit, bool with_sum) {
   const auto range = held_range(points, tasks);
-  if (!range) return;
+  if (!range) return {};
   std::erase_if(points, [&](const ledger::CurvePoint& point) {
     return point.at < range->begin || point.at >= range->end;
   });
   CurveRequest request = request_for(core, *range, limit);
   request.held_by = &tasks;
   request.with_sum = with_sum;
-  answer.add(node_id, points, request, true);
+  return answer.add(node_id, *ledger::read_points(std::move(points)), request);
 }
 
 }  // namespace
@@ -187,11 +183,12 @@ net::Response get_node_power(Core& core, const Call& call) {
         "not_found", fmt::format("there is no node \"{}\" in cluster \"{}\" (GET /api/v1/nodes lists them)",
                                  node_id, key.cluster));
   CurvesAnswer answer{core, range};
-  API_TRY(auto points, core.store.curve(key, answer.retained(), kMostBeats));
+  API_TRY(const auto points, core.store.read_curve(key, answer.retained(), kMostBeats));
   if (call.is_tenant()) {
-    add_held_part(answer, core, node_id, std::move(points), own, limit, false);
+    API_TRY(auto all, ledger::read_all(*points));
+    API_TRY_STATUS(add_held_part(answer, core, node_id, std::move(all), own, limit, false));
   } else {
-    answer.add(node_id, points, request_for(core, answer.retained(), limit), true);
+    API_TRY_STATUS(answer.add(node_id, *points, request_for(core, answer.retained(), limit)));
   }
   return json_answer(200, answer.finish(Json{{"node_id", node_id}}));
 }
@@ -214,7 +211,7 @@ net::Response get_task_power(Core& core, const Call& call) {
         shared =
             shared || (sample.holders.size() > 1 && std::find(sample.holders.begin(), sample.holders.end(),
                                                               task.task_id) != sample.holders.end());
-    add_held_part(answer, core, node_id, std::move(points), held_by, limit, true);
+    API_TRY_STATUS(add_held_part(answer, core, node_id, std::move(points), held_by, limit, true));
   }
   if (shared)
     answer.add_note(note("shared_card", "the curve is the whole card's, also where other tasks shared it"));

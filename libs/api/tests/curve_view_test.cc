@@ -20,7 +20,7 @@ CurvePoint point(Milliseconds after, std::optional<std::int64_t> milliwatts,
   ledger::CurveSample sample;
   sample.domain = "gpu";
   if (milliwatts) sample.power = Milliwatts{*milliwatts};
-  sample.holders = std::move(holders);
+  sample.holders = ledger::TaskSet{std::move(holders)};
   made.devices.push_back(sample);
   return made;
 }
@@ -33,11 +33,15 @@ CurveRequest request(Milliseconds length, std::size_t points) {
   return made;
 }
 
+NodeCurves curves_of(std::vector<CurvePoint> points, const CurveRequest& request) {
+  return node_curves("n1", *ledger::read_points(std::move(points)), request).value();
+}
+
 TEST(NodeCurves, DownSamplingKeepsTheExtremesOfEachBucket) {
   std::vector<CurvePoint> points;
   for (int i = 0; i < 1000; ++i)
     points.push_back(point(Milliseconds{i * 1000}, i == 500 ? 900'000 : i == 510 ? 1'000 : 100'000));
-  const auto curves = node_curves("n1", points, request(Milliseconds{1'000'000}, 10));
+  const auto curves = curves_of(points, request(Milliseconds{1'000'000}, 10));
   EXPECT_TRUE(curves.downsampled);
   ASSERT_EQ(curves.series.at(0).points.size(), 10U);
   double max = 0;
@@ -54,18 +58,17 @@ TEST(NodeCurves, DownSamplingKeepsTheExtremesOfEachBucket) {
 }
 
 TEST(NodeCurves, FewBeatsAreShownAsTheyAre) {
-  const auto curves = node_curves("n1", {point(Milliseconds{0}, 1000), point(Milliseconds{20'000}, 2000)},
-                                  request(Milliseconds{30'000}, 10));
+  const auto curves = curves_of({point(Milliseconds{0}, 1000), point(Milliseconds{20'000}, 2000)},
+                                request(Milliseconds{30'000}, 10));
   EXPECT_FALSE(curves.downsampled);
   ASSERT_EQ(curves.series.at(0).points.size(), 2U);
   EXPECT_EQ(curves.series.at(0).points[1].at, kBegin + Milliseconds{20'000});
 }
 
 TEST(NodeCurves, UnknownPointsAreLeftOutAndNamedAsAGap) {
-  const auto curves = node_curves("n1",
-                                  {point(Milliseconds{0}, 1000), point(Milliseconds{20'000}, std::nullopt),
-                                   point(Milliseconds{40'000}, 2000)},
-                                  request(Milliseconds{60'000}, 10));
+  const auto curves = curves_of({point(Milliseconds{0}, 1000), point(Milliseconds{20'000}, std::nullopt),
+                                 point(Milliseconds{40'000}, 2000)},
+                                request(Milliseconds{60'000}, 10));
   EXPECT_EQ(curves.series.at(0).points.size(), 2U);
   ASSERT_EQ(curves.gaps.size(), 1U);
   EXPECT_FALSE(curves.gaps[0].no_data);
@@ -79,7 +82,7 @@ TEST(NodeCurves, AnUnknownStretchTellsTheSecondsWithoutAValue) {
   // Every third beat of 20 s is unknown, for an hour, in 36 buckets of 100 s: one stretch on screen.
   for (int i = 0; i < 180; ++i)
     points.push_back(point(Milliseconds{i * 20'000}, i % 3 == 1 ? std::nullopt : std::optional{1000}));
-  const auto curves = node_curves("n1", points, request(Milliseconds{3'600'000}, 36));
+  const auto curves = curves_of(points, request(Milliseconds{3'600'000}, 36));
   ASSERT_EQ(curves.gaps.size(), 1U);
   EXPECT_EQ(curves.gaps[0].lasting, Milliseconds{60 * 20'000}) << "60 beats, not the hour around them";
   auto other = points;
@@ -93,14 +96,13 @@ TEST(NodeCurves, AnUnknownStretchTellsTheSecondsWithoutAValue) {
   }
   auto asked = request(Milliseconds{3'600'000}, 36);
   asked.max_gap = Milliseconds{30'000};
-  for (const auto& gap : node_curves("n1", other, asked).gaps) EXPECT_LE(gap.lasting, gap.range.length());
+  for (const auto& gap : curves_of(other, asked).gaps) EXPECT_LE(gap.lasting, gap.range.length());
 }
 
 TEST(NodeCurves, SilenceIsAGapAlsoAtTheEnds) {
-  const auto curves = node_curves("n1",
-                                  {point(Milliseconds{100'000}, 1000), point(Milliseconds{160'000}, 1000),
-                                   point(Milliseconds{221'000}, 1000)},
-                                  request(Milliseconds{400'000}, 10));
+  const auto curves = curves_of({point(Milliseconds{100'000}, 1000), point(Milliseconds{160'000}, 1000),
+                                 point(Milliseconds{221'000}, 1000)},
+                                request(Milliseconds{400'000}, 10));
   ASSERT_EQ(curves.gaps.size(), 3U);
   EXPECT_EQ(curves.gaps[0].range, (UtcRange{kBegin, kBegin + Milliseconds{100'000}}));
   EXPECT_EQ(curves.gaps[1].range, (UtcRange{kBegin + Milliseconds{160'000}, kBegin + Milliseconds{221'000}}));
@@ -111,8 +113,8 @@ TEST(NodeCurves, SilenceIsAGapAlsoAtTheEnds) {
 TEST(NodeCurves, TheFutureIsNoGap) {
   auto asked = request(Milliseconds{400'000}, 10);
   asked.now = kBegin + Milliseconds{30'000};
-  EXPECT_TRUE(node_curves("n1", {point(Milliseconds{0}, 1000), point(Milliseconds{20'000}, 1000)}, asked)
-                  .gaps.empty());
+  EXPECT_TRUE(
+      curves_of({point(Milliseconds{0}, 1000), point(Milliseconds{20'000}, 1000)}, asked).gaps.empty());
 }
 
 TEST(NodeCurves, TheSumSaysHowManyDevicesItKnows) {
@@ -125,7 +127,7 @@ TEST(NodeCurves, TheSumSaysHowManyDevicesItKnows) {
   auto third = second;
   third.at += Milliseconds{20'000};
   third.devices[0].power.reset();
-  const auto curves = node_curves("n1", {first, second, third}, request(Milliseconds{60'000}, 10));
+  const auto curves = curves_of({first, second, third}, request(Milliseconds{60'000}, 10));
   const auto& sum = curves.series.back();
   EXPECT_EQ(sum.index, -1);
   ASSERT_EQ(sum.points.size(), 2U);  // where no device is known there is no sum
@@ -141,10 +143,9 @@ TEST(NodeCurves, ATaskSeesADeviceOnlyWhileItHeldIt) {
   auto asked = request(Milliseconds{60'000}, 10);
   asked.held_by = &tasks;
   const auto curves =
-      node_curves("n1",
-                  {point(Milliseconds{0}, 1000, {"t1"}), point(Milliseconds{20'000}, 2000, {"t2"}),
-                   point(Milliseconds{40'000}, 3000, {"t1", "t2"})},
-                  asked);
+      curves_of({point(Milliseconds{0}, 1000, {"t1"}), point(Milliseconds{20'000}, 2000, {"t2"}),
+                 point(Milliseconds{40'000}, 3000, {"t1", "t2"})},
+                asked);
   ASSERT_EQ(curves.series.at(0).points.size(), 2U);
   EXPECT_EQ(curves.series.at(0).points[1].mean, 3);
 }
@@ -152,10 +153,12 @@ TEST(NodeCurves, ATaskSeesADeviceOnlyWhileItHeldIt) {
 TEST(CpuEstimate, IsOnlyThereWhereTheUtilisationIsKnown) {
   auto known = point(Milliseconds{0}, 1000);
   known.cpu_util = 0.5;
-  const auto estimate = cpu_estimate({known, point(Milliseconds{20'000}, 1000)}, {Watts{100}, Watts{300}},
-                                     request(Milliseconds{60'000}, 10));
-  ASSERT_EQ(estimate.points.size(), 1U);
-  EXPECT_EQ(estimate.points[0].mean, 200);
+  const carbon::CpuPowerModel model{Watts{100}, Watts{300}};
+  auto asked = request(Milliseconds{60'000}, 10);
+  asked.cpu_model = &model;
+  const auto estimate = curves_of({known, point(Milliseconds{20'000}, 1000)}, asked).cpu_points;
+  ASSERT_EQ(estimate.size(), 1U);
+  EXPECT_EQ(estimate[0].mean, 200);
 }
 
 class PowerTest : public ApiTest {};

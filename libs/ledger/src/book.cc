@@ -211,12 +211,13 @@ class Booker {
   }
 
   void device(const DeviceSample& sample) {
-    auto holders = merge_holders(sample.holders);
+    auto place = find(sample);
+    const auto tasks = tasks_of(sample.holders, place ? cursor_.devices[*place].holders : TaskSet{});
     const bool booked = sample.quality != Quality::estimated;
     std::optional<Milliwatts> power = plausible(sample.power);
     if (sample.power && !power) note(Note::power_implausible);
     if (!booked && (sample.power || sample.energy_total)) note(Note::estimated_not_booked);
-    add_to_curve(sample, power, holders);
+    add_to_curve(sample, power, tasks);
 
     IntervalEnd end;
     end.at = at_;
@@ -224,7 +225,6 @@ class Booker {
     end.counter = booked && sample.energy_total ? quantise(*sample.energy_total) : std::nullopt;
     end.limit = plausible(sample.power_limit);
     auto& domain = work(sample.domain);
-    auto place = find(sample);
     // A counter alone is a reading where it can be compared; else the next known power spans these seconds.
     const bool known = end.power || (end.counter && (!place || comparable(cursor_.devices[*place], sample)));
     if (!place && !known) return;
@@ -246,19 +246,18 @@ class Booker {
     delta.key = {beat_.cluster, Scope::device, beat_.node_id + "/" + std::to_string(sample.index), "",
                  sample.domain};
     add_sample(delta, at_);
-    const auto names = names_of(holders);
-    for (const auto& task : names) {
+    for (const auto& task : tasks) {
       // A task's sample is counted once, on however many devices it runs.
       auto& tw = work(domain, task);
       if (!tw.account.last_sample_at) add_sample(tw.account, at_);
       add_sample(on_device(tw, task, delta.key), at_);
     }
     if (!first) {
-      interval(domain, cursor, sample, end, names, holders, delta);
+      interval(domain, cursor, sample, end, tasks, delta);
       reconcile(cursor, sample, end);
     }
     devices_.push_back(std::move(delta));
-    advance(cursor, sample, end, names);
+    advance(cursor, sample, end, tasks);
   }
 
   /// Same boot, card and epoch as at the last known sample, and trusted.
@@ -269,8 +268,7 @@ class Booker {
   }
 
   void interval(DomainWork& domain, const DeviceCursor& cursor, const DeviceSample& sample, IntervalEnd end,
-                const std::vector<std::string>& now, const std::vector<Holder>& declared,
-                AccountDelta& device) {
+                const TaskSet& now, AccountDelta& device) {
     const auto dt = at_ - cursor.at;
     if (!end.limit) end.limit = cursor.limit;
     end.counter_comparable = comparable(cursor, sample);
@@ -314,26 +312,30 @@ class Booker {
         node.unattributed += Microjoules{piece.energy};
         continue;
       }
-      // Beside what is nobody's, the part of a holder that gets no interval is nobody's as well.
-      std::vector<std::string> with_leavers;
-      if (sample.unheld)
-        std::set_union(receivers.begin(), receivers.end(), now.begin(), now.end(),
-                       std::back_inserter(with_leavers));
-      const auto& parties = sample.unheld ? with_leavers : receivers;
-      const bool alone = parties.size() == 1 && !sample.unheld;
-      const auto parts = alone ? std::vector{piece.energy}
-                               : split_exactly(piece.energy, weights_of(parties, declared, sample.unheld));
-      if (sample.unheld) node.unattributed += Microjoules{parts.back()};
-      for (std::size_t i = 0; i < parties.size(); ++i) {
-        if (!std::binary_search(receivers.begin(), receivers.end(), parties[i])) {
-          node.unattributed += Microjoules{parts[i]};
-          continue;
-        }
-        auto& tw = work(domain, parties[i]);
-        auto& part = on_device(tw, parties[i], device.key);
+      const auto give = [&](const std::string& task, std::int64_t energy) {
+        auto& tw = work(domain, task);
+        auto& part = on_device(tw, task, device.key);
         for (auto* account : {&tw.account, &part}) {
-          auto& m = book(*account, parts[i]);
-          if (piece.segment->shared) m.shared += Microjoules{parts[i]};
+          auto& m = book(*account, energy);
+          if (piece.segment->shared) m.shared += Microjoules{energy};
+        }
+      };
+      if (receivers.size() == 1 && !sample.unheld) {
+        give(*receivers.begin(), piece.energy);
+        continue;
+      }
+      // Beside what is nobody's, the part of a holder that gets no interval is nobody's as well.
+      const auto parties = sample.unheld ? united(receivers, now) : receivers;
+      const auto parts =
+          split_exactly(piece.energy, weights_of(parties, merge_holders(sample.holders), sample.unheld));
+      if (sample.unheld) node.unattributed += Microjoules{parts.back()};
+      std::size_t i = 0;
+      for (const auto& task : parties) {
+        const auto energy = parts[i++];
+        if (receivers.contains(task)) {
+          give(task, energy);
+        } else {
+          node.unattributed += Microjoules{energy};
         }
       }
     }
@@ -411,7 +413,7 @@ class Booker {
   }
 
   void advance(DeviceCursor& cursor, const DeviceSample& sample, const IntervalEnd& end,
-               const std::vector<std::string>& names) {
+               const TaskSet& tasks) {
     // A frozen counter may jump later by what was integrated meanwhile: it is believed again only from a
     // value that moved during an interval booked by power.
     const bool still_frozen = cursor.counter_distrusted && end.counter == cursor.counter;
@@ -424,11 +426,10 @@ class Booker {
     cursor.counter_boot = beat_.boot_id;
     cursor.counter_epoch = sample.counter_epoch;
     if (end.limit) cursor.limit = end.limit;
-    cursor.holders = names;
+    cursor.holders = tasks;
   }
 
-  void add_to_curve(const DeviceSample& sample, std::optional<Milliwatts> power,
-                    const std::vector<Holder>& holders) {
+  void add_to_curve(const DeviceSample& sample, std::optional<Milliwatts> power, const TaskSet& tasks) {
     CurveSample point;
     point.domain = sample.domain;
     point.index = sample.index;
@@ -437,7 +438,7 @@ class Booker {
     point.power_max = plausible(sample.power_max);
     point.power_limit = plausible(sample.power_limit);
     point.quality = sample.quality;
-    point.holders = names_of(holders);
+    point.holders = tasks;
     point.health = sample.health;
     curve_.devices.push_back(std::move(point));
   }
@@ -501,9 +502,8 @@ class Booker {
     add_time(tw.account, {start, counted_from}, &Measures::gap);
     if (tw.shared)
       add_time(tw.account, {std::max(tw.shared->begin, start), tw.shared->end}, &Measures::shared_time);
-    const bool blind = std::any_of(domain.unknown.begin(), domain.unknown.end(), [&](const DeviceCursor* c) {
-      return std::binary_search(c->holders.begin(), c->holders.end(), task);
-    });
+    const bool blind = std::any_of(domain.unknown.begin(), domain.unknown.end(),
+                                   [&](const DeviceCursor* c) { return c->holders.contains(task); });
     const auto covered = std::max(Milliseconds{0}, end - counted_from);
     const auto partial = blind ? covered : std::min(tw.partial, covered);
     add_time(tw.account, {end - partial, end}, &Measures::partial);
@@ -517,8 +517,7 @@ class Booker {
   void forget_tasks(DomainCursor& cursor) {
     std::erase_if(cursor.tasks, [&](const auto& entry) {
       return std::none_of(cursor_.devices.begin(), cursor_.devices.end(), [&](const DeviceCursor& d) {
-        return d.domain == cursor.domain &&
-               std::binary_search(d.holders.begin(), d.holders.end(), entry.first);
+        return d.domain == cursor.domain && d.holders.contains(entry.first);
       });
     });
   }

@@ -1,6 +1,7 @@
 #include "tidewatt/ledger/cursor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidewatt::ledger {
 namespace {
@@ -120,7 +121,9 @@ DeviceCursor read_device(Reader& r, char version) {
   }
   if (r.flag()) d.limit = Milliwatts{r.i64()};
   const auto holders = r.count();
-  for (std::size_t i = 0; i < holders && r.ok(); ++i) d.holders.push_back(r.text());
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < holders && r.ok(); ++i) ids.push_back(r.text());
+  d.holders = TaskSet{std::move(ids)};
   return d;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace tidewatt::ledger {
 namespace {
@@ -28,6 +29,15 @@ void describe(NodeInfo& info, const ShownBeat& shown) {
   info.cpu_util = beat.cpu_util;
   info.cpu_cores = beat.cpu_cores;
   info.cpu_model = beat.cpu_model;
+}
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T>&& more) {
+  if (to.empty()) {
+    to = std::move(more);
+  } else {
+    to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
 }
 
 void copy_description(NodeInfo& info, const NodeInfo& from) {
@@ -87,10 +97,10 @@ std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown
     source = sources_end;
   }
   if (*after.last_sample_at - shown.at <= kOtherAgentsFor) {
-    const Beat& beat = *shown.beat;
+    Beat& beat = *shown.beat;
     after.agents.push_back({beat.agent_id, shown.at, beat.devices.size(), beat.sources.size()});
-    after.sources.insert(after.sources.end(), beat.sources.begin(), beat.sources.end());
-    after.devices.insert(after.devices.end(), shown.beat->devices.begin(), shown.beat->devices.end());
+    append(after.sources, std::move(beat.sources));
+    append(after.devices, std::move(beat.devices));
   }
   after.simulated = std::any_of(after.devices.begin(), after.devices.end(),
                                 [](const auto& d) { return d.quality == Quality::simulated; });

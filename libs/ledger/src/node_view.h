@@ -8,7 +8,7 @@
 namespace tidewatt::ledger {
 
 struct ShownBeat {
-  const Beat* beat = nullptr;
+  Beat* beat = nullptr;
   UtcTime received_at{};
   UtcTime at{};  ///< its place in the node's time
   std::optional<Milliseconds> clock_offset;
@@ -16,7 +16,7 @@ struct ShownBeat {
 
 /// The node (`known` is null for a new one) with this accepted beat. nullopt: a beat no newer than its
 /// agent's last changes nothing. Other agents' devices stay for two minutes of the node's time unless this
-/// beat reports them.
+/// beat reports them. The beat's devices and sources are moved into the node.
 std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown);
 
 /// The latest check of each device takes the place of the one before; those of devices that are gone go.

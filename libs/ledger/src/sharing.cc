@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace tidewatt::ledger {
 namespace {
@@ -35,7 +36,7 @@ std::optional<UtcRange> activity(const std::string& task, UtcRange interval, boo
 }
 
 /// How many tasks held at one end, those left out that the registry knows to be elsewhere in this segment.
-std::size_t holders_at(const std::vector<std::string>& tasks, UtcRange segment, const TaskWindows& windows) {
+std::size_t holders_at(const TaskSet& tasks, UtcRange segment, const TaskWindows& windows) {
   return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const std::string& task) {
     const auto known = windows.find(task);
     if (known == windows.end()) return true;
@@ -66,15 +67,22 @@ std::vector<Holder> merge_holders(const std::vector<Holder>& holders) {
   return merged;
 }
 
-std::vector<std::string> names_of(const std::vector<Holder>& merged) {
-  std::vector<std::string> names;
-  names.reserve(merged.size());
-  for (const auto& holder : merged) names.push_back(holder.task_id);
-  return names;
+TaskSet tasks_of(const std::vector<Holder>& holders, const TaskSet& before) {
+  const auto& known = before.ids();
+  const bool same =
+      holders.size() == known.size() &&
+      std::equal(holders.begin(), holders.end(), known.begin(), [](const auto& holder, const auto& id) {
+        return holds(holder.state) && holder.task_id == id;
+      });
+  if (same) return before;
+  std::vector<std::string> ids;
+  for (const auto& holder : holders)
+    if (holds(holder.state) && !holder.task_id.empty()) ids.push_back(holder.task_id);
+  return TaskSet{std::move(ids)};
 }
 
-std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::string>& before,
-                                 const std::vector<std::string>& now, const TaskWindows& windows) {
+std::vector<Segment> segments_of(UtcRange interval, const TaskSet& before, const TaskSet& now,
+                                 const TaskWindows& windows) {
   // Nearly always: the same holders at both ends, and nothing known of when they started or finished.
   if (before == now &&
       std::none_of(now.begin(), now.end(), [&](const std::string& task) { return windows.contains(task); })) {
@@ -82,14 +90,10 @@ std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::strin
     if (interval.begin < interval.end) whole.push_back({interval, now, now.size() > 1});
     return whole;
   }
-  std::vector<std::string> tasks;
-  std::set_union(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(tasks));
-
   std::vector<std::pair<std::string, UtcRange>> active;
   std::vector<UtcTime> cuts{interval.begin, interval.end};
-  for (const auto& task : tasks) {
-    const auto range = activity(task, interval, std::binary_search(before.begin(), before.end(), task),
-                                std::binary_search(now.begin(), now.end(), task), windows);
+  for (const auto& task : united(before, now)) {
+    const auto range = activity(task, interval, before.contains(task), now.contains(task), windows);
     if (!range) continue;
     cuts.push_back(range->begin);
     cuts.push_back(range->end);
@@ -101,9 +105,10 @@ std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::strin
   std::vector<Segment> segments;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     Segment segment{{cuts[i], cuts[i + 1]}, {}, false};
+    std::vector<std::string> receivers;
     for (const auto& [task, range] : active)
-      if (range.begin <= segment.range.begin && range.end >= segment.range.end)
-        segment.receivers.push_back(task);
+      if (range.begin <= segment.range.begin && range.end >= segment.range.end) receivers.push_back(task);
+    segment.receivers = TaskSet{std::move(receivers)};
     segment.shared = segment.receivers.size() > 1 || holders_at(before, segment.range, windows) > 1 ||
                      holders_at(now, segment.range, windows) > 1;
     segments.push_back(std::move(segment));
@@ -111,8 +116,7 @@ std::vector<Segment> segments_of(UtcRange interval, const std::vector<std::strin
   return segments;
 }
 
-std::vector<std::int64_t> weights_of(std::span<const std::string> receivers,
-                                     const std::vector<Holder>& declared,
+std::vector<std::int64_t> weights_of(const TaskSet& receivers, const std::vector<Holder>& declared,
                                      const std::optional<Unheld>& unheld) {
   std::vector<const Holder*> holders;
   for (const auto& task : receivers) {

@@ -17,9 +17,9 @@ class LedgerTest : public ::testing::Test {
   tidewatt::testing::FaultyStore faulty{*store};
   Ledger ledger{faulty, Rules{}};
 
-  std::vector<std::string> book(const std::vector<Beat>& beats, Ledger& with) {
+  std::vector<std::string> book(std::vector<Beat> beats, Ledger& with) {
     std::vector<ReceivedBeat> received;
-    for (const auto& beat : beats) received.push_back({&beat, {*beat.sampled_at, beat.monotonic, "r"}});
+    for (auto& beat : beats) received.push_back({&beat, {*beat.sampled_at, beat.monotonic, "r"}});
     std::vector<std::string> outcomes;
     for (const auto& result : with.book(received)) outcomes.emplace_back(to_string(result.outcome));
     return outcomes;

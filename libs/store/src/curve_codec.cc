@@ -1,7 +1,5 @@
 #include "curve_codec.h"
 
-#include "codec.h"
-
 namespace tidewatt::store {
 namespace {
 
@@ -54,33 +52,6 @@ void write(ByteWriter& w, const CurveSample& s, const NameToId& id_of) {
   if (s.health) write(w, *s.health);
 }
 
-bool read(ByteReader& r, CurveSample& s, const IdToName& name_of) {
-  const auto* domain = name_of(r.i64());
-  if (domain == nullptr) return false;
-  s.domain = *domain;
-  s.index = static_cast<int>(r.i64());
-  const auto bits = r.u64();
-  const auto quality = bits >> kQualityShift;
-  if (quality > static_cast<std::uint64_t>(Quality::simulated)) return false;
-  s.quality = static_cast<Quality>(quality);
-  if ((bits & kPower) != 0) s.power = Milliwatts{r.i64()};
-  const std::int64_t base = s.power ? s.power->n : 0;
-  if ((bits & kMin) != 0) s.power_min = Milliwatts{base - r.i64()};
-  if ((bits & kMax) != 0) s.power_max = Milliwatts{base + r.i64()};
-  if ((bits & kLimit) != 0) s.power_limit = Milliwatts{r.i64()};
-  if ((bits & kHolders) != 0) {
-    const auto count = r.count();
-    s.holders.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto* holder = name_of(r.i64());
-      if (holder == nullptr) return false;
-      s.holders.push_back(*holder);
-    }
-  }
-  if ((bits & kHealth) != 0) s.health = read_health(r);
-  return r.ok();
-}
-
 }  // namespace
 
 void encode_point(const CurvePoint& point, const NameToId& id_of, std::string& out) {
@@ -91,19 +62,79 @@ void encode_point(const CurvePoint& point, const NameToId& id_of, std::string& o
   for (const auto& sample : point.devices) write(w, sample, id_of);
 }
 
-Result<CurvePoint> decode_point(UtcTime at, std::string_view bytes, const IdToName& name_of) {
+bool PointDecoder::read(ByteReader& r, CurveSample& s, Texts& texts) {
+  const auto domain = r.i64();
+  if (domain != texts.domain || s.domain.empty()) {
+    const auto* name = name_of_(domain);
+    if (name == nullptr) return false;
+    s.domain = *name;
+    texts.domain = domain;
+  }
+  s.index = static_cast<int>(r.i64());
+  const auto bits = r.u64();
+  const auto quality = bits >> kQualityShift;
+  if (quality > static_cast<std::uint64_t>(Quality::simulated)) return false;
+  s.quality = static_cast<Quality>(quality);
+  const auto power = [&r, bits](std::uint64_t bit, std::int64_t base, std::int64_t sign) {
+    return (bits & bit) != 0 ? std::optional{Milliwatts{base + sign * r.i64()}} : std::nullopt;
+  };
+  s.power = power(kPower, 0, 1);
+  const std::int64_t base = s.power ? s.power->n : 0;
+  s.power_min = power(kMin, base, -1);
+  s.power_max = power(kMax, base, 1);
+  s.power_limit = power(kLimit, 0, 1);
+  holders_.clear();
+  if ((bits & kHolders) != 0)
+    for (auto n = r.count(); n > 0; --n) holders_.push_back(r.i64());
+  if (holders_ != texts.holders) {
+    std::vector<std::string> ids;
+    ids.reserve(holders_.size());
+    for (const auto holder : holders_) {
+      const auto* name = name_of_(holder);
+      if (name == nullptr) return false;
+      ids.push_back(*name);
+    }
+    s.holders = ledger::TaskSet{std::move(ids)};
+    texts.holders = holders_;
+  }
+  s.health.reset();
+  if ((bits & kHealth) != 0) s.health = read_health(r);
+  return r.ok();
+}
+
+Result<const CurvePoint*> PointDecoder::decode(UtcTime at, std::string_view bytes) {
   ByteReader r(bytes);
-  CurvePoint point;
-  point.at = at;
+  point_.at = at;
+  point_.cpu_util.reset();
   const auto head = r.byte();
   bool good = head <= kHasCpuUtil;
-  if (good && (head & kHasCpuUtil) != 0) point.cpu_util = r.real();
-  point.devices.resize(good ? r.count() : 0);
-  for (auto& sample : point.devices) good = good && read(r, sample, name_of);
+  if (good && (head & kHasCpuUtil) != 0) point_.cpu_util = r.real();
+  point_.devices.resize(good ? r.count() : 0);
+  texts_.resize(point_.devices.size());
+  for (std::size_t i = 0; i < texts_.size(); ++i) good = good && read(r, point_.devices[i], texts_[i]);
   if (!good || !r.finished())
     return fail(ErrorCode::corrupt, "curve point at " + format_rfc3339(at) + " is garbled",
                 "run: tidewatt doctor");
-  return point;
+  return &point_;
+}
+
+void StoredCurve::reserve(std::size_t points, std::size_t bytes) {
+  times_.reserve(points);
+  ends_.reserve(points);
+  bytes_.reserve(bytes);
+}
+
+void StoredCurve::add(UtcTime at, std::string_view bytes) {
+  bytes_.append(bytes);
+  times_.push_back(at);
+  ends_.push_back(bytes_.size());
+}
+
+Result<const CurvePoint*> StoredCurve::next() {
+  if (next_ == times_.size()) return nullptr;
+  const auto begin = next_ == 0 ? 0 : ends_[next_ - 1];
+  const auto bytes = std::string_view(bytes_).substr(begin, ends_[next_] - begin);
+  return decoder_.decode(times_[next_++], bytes);
 }
 
 }  // namespace tidewatt::store

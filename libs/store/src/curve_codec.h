@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "codec.h"
 #include "tidewatt/base/result.h"
 #include "tidewatt/ledger/curve.h"
 
@@ -18,7 +21,45 @@ using IdToName = std::function<const std::string*(std::int64_t)>;
 
 /// Everything but the time `at`, which is the row's key. Unknown stays unknown.
 void encode_point(const ledger::CurvePoint& point, const NameToId& id_of, std::string& out);
-/// @error corrupt  for anything that encode_point didn't write
-Result<ledger::CurvePoint> decode_point(UtcTime at, std::string_view bytes, const IdToName& name_of);
+
+/// Decodes one point after another into the same one: neighbours have the same devices and holders.
+class PointDecoder {
+ public:
+  explicit PointDecoder(IdToName name_of) : name_of_(std::move(name_of)) {}
+  /// @return valid until the next call  @error corrupt  for anything that encode_point didn't write
+  Result<const ledger::CurvePoint*> decode(UtcTime at, std::string_view bytes);
+
+ private:
+  /// The numbers behind the texts that stand in the point's sample at the same place.
+  struct Texts {
+    std::int64_t domain = 0;
+    std::vector<std::int64_t> holders;
+  };
+  bool read(ByteReader& r, ledger::CurveSample& sample, Texts& texts);
+
+  IdToName name_of_;
+  ledger::CurvePoint point_;
+  std::vector<Texts> texts_;
+  std::vector<std::int64_t> holders_;
+};
+
+/// A node's stored points, decoded as they are read.
+class StoredCurve final : public ledger::CurveReader {
+ public:
+  explicit StoredCurve(IdToName name_of) : decoder_(std::move(name_of)) {}
+  /// In time order.
+  void add(UtcTime at, std::string_view bytes);
+  void reserve(std::size_t points, std::size_t bytes);
+
+  const std::vector<UtcTime>& times() const override { return times_; }
+  Result<const ledger::CurvePoint*> next() override;
+
+ private:
+  PointDecoder decoder_;
+  std::string bytes_;
+  std::vector<UtcTime> times_;
+  std::vector<std::size_t> ends_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace tidewatt::store

@@ -92,16 +92,17 @@ class MemoryStore final : public Store {
     return result;
   }
 
-  Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) override {
+  Result<std::unique_ptr<CurveReader>> read_curve(const NodeKey& node, UtcRange range,
+                                                  std::size_t limit) override {
     const std::lock_guard lock(mutex_);
     std::vector<CurvePoint> points;
     const auto found = curves_.find(node);
-    if (found == curves_.end() || range.end <= range.begin) return points;
+    if (found == curves_.end() || range.end <= range.begin) return read_points({});
     const auto begin = found->second.lower_bound(range.begin);
     auto end = found->second.lower_bound(range.end);
     while (end != begin && points.size() < limit) points.push_back((--end)->second);
     std::reverse(points.begin(), points.end());
-    return points;
+    return read_points(std::move(points));
   }
 
   Status put_task(const TaskInfo& task) override {

@@ -54,8 +54,9 @@ CurvePoint any_point() {
     s.power_max = maybe_power();
     s.power_limit = maybe_power();
     s.quality = static_cast<Quality>(*inRange(0, 3));
-    for (int holders = *inRange(0, 3); holders > 0; --holders)
-      s.holders.push_back("job-" + std::to_string(*inRange(0, 9)));
+    std::vector<std::string> holders;
+    for (int n = *inRange(0, 3); n > 0; --n) holders.push_back("job-" + std::to_string(*inRange(0, 9)));
+    s.holders = TaskSet{std::move(holders)};
     if (*inRange(0, 2) == 0)
       s.health =
           Health{*arbitrary<double>(), *arbitrary<std::uint64_t>(), *arbitrary<std::int64_t>(), std::nullopt};

@@ -55,7 +55,7 @@ TEST(SqliteStore, EverythingIsThereAfterReopening) {
   EXPECT_EQ(*store->cursor(kNode)->cursor, cursor_at(5));
   const auto curve = store->curve(kNode, {kNoon, kNoon + std::chrono::hours{1}}, 100);
   ASSERT_EQ(curve->size(), 5U);
-  EXPECT_EQ(curve->at(0).devices.at(0).holders, std::vector<std::string>{"job-1"});
+  EXPECT_EQ(curve->at(0).devices.at(0).holders, TaskSet{"job-1"});
   const auto node = store->node(kNode);
   ASSERT_TRUE(*node);
   EXPECT_EQ((*node)->first_seen_at, kNoon);

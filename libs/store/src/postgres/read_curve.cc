@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
+#include <memory>
 #include <utility>
 
 #include "../curve_codec.h"
@@ -23,11 +23,10 @@ Result<bool> Reader::journal_has_points_before(UtcTime limit) {
   return found;
 }
 
-Result<std::vector<ledger::CurvePoint>> Reader::curve(const ledger::NodeKey& key, UtcRange range,
-                                                      std::size_t limit) {
+Result<std::unique_ptr<ledger::CurveReader>> Reader::curve(const ledger::NodeKey& key, UtcRange range,
+                                                           std::size_t limit) {
   limit = std::min<std::size_t>(limit, std::numeric_limits<std::int32_t>::max());
-  std::vector<ledger::CurvePoint> result;
-  if (range.end <= range.begin || limit == 0) return result;
+  if (range.end <= range.begin || limit == 0) return ledger::read_points({});
   std::int64_t pk = 0;
   {
     const std::lock_guard lock(nodes_.mutex);
@@ -42,7 +41,7 @@ Result<std::vector<ledger::CurvePoint>> Reader::curve(const ledger::NodeKey& key
     return {};
   };
   if (pk == 0) TW_TRY_STATUS(pool_.run(find_number));
-  if (pk == 0) return result;
+  if (pk == 0) return ledger::read_points({});
   const auto from_journal = [&](const Unfolded& journal) -> Status {
     recent.clear();
     const auto found = journal.points.find(pk);
@@ -79,28 +78,15 @@ Result<std::vector<ledger::CurvePoint>> Reader::curve(const ledger::NodeKey& key
     }
   }
 
-  std::map<std::int64_t, std::shared_ptr<const std::string>> texts;
-  std::set<std::int64_t> missing;
-  const IdToName name_of = [&](std::int64_t id) -> const std::string* {
-    auto& text = texts[id];
+  const auto texts = std::make_shared<std::map<std::int64_t, std::shared_ptr<const std::string>>>();
+  auto curve = std::make_unique<StoredCurve>([this, texts](std::int64_t id) -> const std::string* {
+    auto& text = (*texts)[id];
     if (!text) text = names_.find(id);
-    if (text) return text.get();
-    static const std::string kUnknown;
-    missing.insert(id);  // and go on, so that all of them are asked for at once
-    return &kUnknown;
-  };
-  for (int round = 0; round < 2; ++round) {
-    result.clear();
-    for (auto point = points.rbegin(); point != points.rend(); ++point) {
-      TW_TRY(auto decoded, decode_point(point->first, point->second, name_of));
-      result.push_back(std::move(decoded));
-    }
-    if (missing.empty()) return result;
-    const std::vector<std::int64_t> ids(missing.begin(), missing.end());
-    missing.clear();
-    TW_TRY_STATUS(pool_.run([&](Connection& db) { return names_.load(db, ids); }));
-  }
-  return fail(ErrorCode::corrupt, "curve points name texts that don't exist", "restore the latest backup");
+    if (!text && pool_.run([&](Connection& db) { return names_.load(db, {id}); })) text = names_.find(id);
+    return text.get();
+  });
+  for (auto point = points.rbegin(); point != points.rend(); ++point) curve->add(point->first, point->second);
+  return curve;
 }
 
 }  // namespace tidewatt::store::pg

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "image.h"
@@ -24,8 +25,8 @@ class Reader {
   Result<std::vector<ledger::HourlyRow>> hourly(const ledger::AccountFilter& filter, UtcHour from,
                                                 UtcHour to);
   Result<bool> journal_has_points_before(UtcTime at);
-  Result<std::vector<ledger::CurvePoint>> curve(const ledger::NodeKey& node, UtcRange range,
-                                                std::size_t limit);
+  Result<std::unique_ptr<ledger::CurveReader>> curve(const ledger::NodeKey& node, UtcRange range,
+                                                     std::size_t limit);
 
  private:
   /// In one snapshot: `from_journal` with the image at it, then `from_tables`. Both may run again.

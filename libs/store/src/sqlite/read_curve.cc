@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -68,11 +69,11 @@ Status read_day(Database& db, std::int64_t day, std::int64_t node, UtcRange rang
 /// Name numbers to texts: those still in memory first, then the table; each asked for once.
 class Names {
  public:
-  Names(Database& db, std::unordered_map<std::int64_t, std::string>&& known)
-      : db_(db), known_(std::move(known)) {}
+  Names(ReaderPool::Lease lease, std::unordered_map<std::int64_t, std::string>&& known)
+      : lease_(std::move(lease)), known_(std::move(known)) {}
   const std::string* operator()(std::int64_t id) {
     if (const auto found = known_.find(id); found != known_.end()) return &found->second;
-    auto select = db_.prepare("SELECT name FROM names WHERE id = ?");
+    auto select = (*lease_).prepare("SELECT name FROM names WHERE id = ?");
     if (!select) return nullptr;
     select->bind(1, id);
     const auto row = select->step();
@@ -81,25 +82,24 @@ class Names {
   }
 
  private:
-  Database& db_;
+  ReaderPool::Lease lease_;
   std::unordered_map<std::int64_t, std::string> known_;
 };
 
 }  // namespace
 
-Result<std::vector<ledger::CurvePoint>> Reader::curve(const ledger::NodeKey& node, UtcRange range,
-                                                      std::size_t limit) {
+Result<std::unique_ptr<ledger::CurveReader>> Reader::curve(const ledger::NodeKey& node, UtcRange range,
+                                                           std::size_t limit) {
   limit = std::min<std::size_t>(limit, std::numeric_limits<std::int32_t>::max());
-  std::vector<ledger::CurvePoint> result;
-  if (range.end <= range.begin || limit == 0) return result;
+  if (range.end <= range.begin || limit == 0) return ledger::read_points({});
   std::int64_t pk = 0;
   {
     const std::lock_guard lock(state_.mutex);
     const auto* known = state_.find(node);
-    if (known == nullptr) return result;
+    if (known == nullptr) return ledger::read_points({});
     pk = known->pk;
   }
-  TW_TRY(const auto lease, pool_.lease());
+  TW_TRY(auto lease, pool_.lease());
   auto& db = *lease;
   RawPoints stored;
   std::map<UtcTime, std::string> recent;
@@ -121,27 +121,28 @@ Result<std::vector<ledger::CurvePoint>> Reader::curve(const ledger::NodeKey& nod
   };
   TW_TRY_STATUS(consistently(db, from_tables, from_memory));
 
-  Names names(db, std::move(new_names));
-  const IdToName name_of = [&names](std::int64_t id) { return names(id); };
   // Both sides run from the latest backwards; where both have a time, memory is the later write.
+  std::vector<std::pair<UtcTime, std::string_view>> points;
+  points.reserve(std::min(limit, stored.places.size() + recent.size()));
   auto memory = recent.rbegin();
   auto place = stored.places.begin();
-  result.reserve(std::min(limit, stored.places.size() + recent.size()));
-  while (result.size() < limit && (memory != recent.rend() || place != stored.places.end())) {
+  while (points.size() < limit && (memory != recent.rend() || place != stored.places.end())) {
     const bool from_recent =
         memory != recent.rend() && (place == stored.places.end() || memory->first >= place->at);
     if (from_recent && place != stored.places.end() && memory->first == place->at) ++place;
-    const auto at = from_recent ? memory->first : place->at;
-    TW_TRY(auto point,
-           decode_point(at, from_recent ? std::string_view(memory->second) : stored.view(*place), name_of));
-    result.push_back(std::move(point));
-    if (from_recent)
+    if (from_recent) {
+      points.emplace_back(memory->first, memory->second);
       ++memory;
-    else
+    } else {
+      points.emplace_back(place->at, stored.view(*place));
       ++place;
+    }
   }
-  std::reverse(result.begin(), result.end());
-  return result;
+  const auto names = std::make_shared<Names>(std::move(lease), std::move(new_names));
+  auto curve = std::make_unique<StoredCurve>([names](std::int64_t id) { return (*names)(id); });
+  curve->reserve(points.size(), stored.bytes.size());
+  for (auto point = points.rbegin(); point != points.rend(); ++point) curve->add(point->first, point->second);
+  return curve;
 }
 
 }  // namespace tidewatt::store

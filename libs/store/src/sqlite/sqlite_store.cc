@@ -71,7 +71,8 @@ class SqliteStore final : public Store {
   Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from, UtcHour to) override {
     return reader_.hourly(filter, from, to);
   }
-  Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range, std::size_t limit) override {
+  Result<std::unique_ptr<CurveReader>> read_curve(const NodeKey& node, UtcRange range,
+                                                  std::size_t limit) override {
     return reader_.curve(node, range, limit);
   }
 

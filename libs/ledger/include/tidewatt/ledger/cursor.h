@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tidewatt/base/result.h"
+#include "tidewatt/ledger/task_set.h"
 #include "tidewatt/units/exact.h"
 #include "tidewatt/units/time.h"
 
@@ -55,8 +56,8 @@ struct DeviceCursor {
   bool counter_distrusted = false;  ///< frozen or implausible last time: this interval only re-baselines it
   CounterCheck check;               ///< since the last one that was told
   std::optional<Milliwatts> limit;
-  std::vector<std::string> holders;  ///< tasks that held it at the last known sample; sorted, unique
-  std::string vendor{};              ///< empty = never told
+  TaskSet holders;       ///< tasks that held it at the last known sample
+  std::string vendor{};  ///< empty = never told
   friend bool operator==(const DeviceCursor&, const DeviceCursor&) = default;
 };
 

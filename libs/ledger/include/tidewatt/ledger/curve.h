@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tidewatt/base/result.h"
+#include "tidewatt/ledger/task_set.h"
 #include "tidewatt/metering/beat.h"
 #include "tidewatt/units/exact.h"
 #include "tidewatt/units/time.h"
@@ -20,7 +23,7 @@ struct CurveSample {
   std::optional<Milliwatts> power_max;
   std::optional<Milliwatts> power_limit;
   Quality quality = Quality::measured;
-  std::vector<std::string> holders;  ///< tasks that held the device at this beat; sorted
+  TaskSet holders;  ///< tasks that held the device at this beat
   std::optional<Health> health;
 };
 
@@ -30,5 +33,19 @@ struct CurvePoint {
   std::optional<double> cpu_util;
   std::vector<CurveSample> devices;
 };
+
+/// One node's curve, point by point in time order: weeks of it would be many megabytes at once. One thread's.
+class CurveReader {
+ public:
+  virtual ~CurveReader() = default;
+  /// Of all points, those already read too.
+  [[nodiscard]] virtual const std::vector<UtcTime>& times() const = 0;
+  /// The next one, valid until the next call; nullptr after the last. @error corrupt
+  [[nodiscard]] virtual Result<const CurvePoint*> next() = 0;
+};
+/// Points that are there already, by time.
+std::unique_ptr<CurveReader> read_points(std::vector<CurvePoint> points);
+/// All that is left.
+Result<std::vector<CurvePoint>> read_all(CurveReader& reader);
 
 }  // namespace tidewatt::ledger

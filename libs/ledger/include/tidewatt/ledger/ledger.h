@@ -22,7 +22,7 @@ struct BeatResult {
 };
 
 struct ReceivedBeat {
-  const Beat* beat = nullptr;
+  Beat* beat = nullptr;  ///< what is shown of it (devices, sources) is moved out once it is booked
   Receipt receipt;
 };
 

@@ -132,8 +132,14 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from,
                                                               UtcHour to) = 0;
   /// Points in [range.begin, range.end), by time. At most `limit` points: the latest.
-  [[nodiscard]] virtual Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range,
-                                                              std::size_t limit) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<CurveReader>> read_curve(const NodeKey& node, UtcRange range,
+                                                                        std::size_t limit) = 0;
+  /// The same, all at once.
+  [[nodiscard]] Result<std::vector<CurvePoint>> curve(const NodeKey& node, UtcRange range,
+                                                      std::size_t limit) {
+    TW_TRY(const auto reader, read_curve(node, range, limit));
+    return read_all(*reader);
+  }
 
   // -- registry, access
   virtual Status put_task(const TaskInfo& task) = 0;

@@ -41,9 +41,9 @@ class FaultyStore final : public ledger::Store {
                                                 UtcHour to) override {
     return inner_.hourly(filter, from, to);
   }
-  Result<std::vector<ledger::CurvePoint>> curve(const ledger::NodeKey& node, UtcRange range,
-                                                std::size_t limit) override {
-    return inner_.curve(node, range, limit);
+  Result<std::unique_ptr<ledger::CurveReader>> read_curve(const ledger::NodeKey& node, UtcRange range,
+                                                          std::size_t limit) override {
+    return inner_.read_curve(node, range, limit);
   }
   Status put_task(const ledger::TaskInfo& task) override { return inner_.put_task(task); }
   Result<std::vector<ledger::TaskInfo>> tasks() override { return inner_.tasks(); }

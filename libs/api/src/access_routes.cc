@@ -63,8 +63,9 @@ std::string session_cookie(const net::Request& request) {
 net::Response get_session(Core& core, const Call& call) {
   API_TRY(const auto nodes, core.store.nodes());
   const bool simulated =
-      std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.simulated; });
-  const bool replay = std::any_of(nodes.begin(), nodes.end(), plays_a_log);
+      std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->simulated; });
+  const bool replay =
+      std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return plays_a_log(*node); });
   return json_answer(200, Json{{"role", to_string(call.principal.role)},
                                {"team", call.principal.team},
                                {"name", call.principal.name},

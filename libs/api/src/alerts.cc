@@ -47,10 +47,10 @@ bool naturally_before(std::string_view a, std::string_view b) {
   return a.size() - i < b.size() - j;
 }
 
-std::vector<const NodeInfo*> in_natural_order(const std::vector<NodeInfo>& nodes) {
+std::vector<const NodeInfo*> in_natural_order(const std::vector<ledger::SharedNode>& nodes) {
   std::vector<const NodeInfo*> order;
   order.reserve(nodes.size());
-  for (const auto& node : nodes) order.push_back(&node);
+  for (const auto& node : nodes) order.push_back(node.get());
   std::stable_sort(order.begin(), order.end(), [](const NodeInfo* a, const NodeInfo* b) {
     return naturally_before(a->key.node_id, b->key.node_id);
   });
@@ -72,7 +72,7 @@ void conservation(Core& core, Json& alerts) {
 
 }  // namespace
 
-Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
+Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
                  const std::map<SubjectKey, Totals>& totals) {
   const auto now = core.clock.utc_now();
   Json alerts = Json::array();

@@ -252,8 +252,9 @@ void Api::send_tick() {
       const auto view = tenant_view(core, Call{nothing, stream.principal, {}}, nullptr);
       if (!view) continue;
       auto own = *nodes;
-      std::erase_if(
-          own, [&](const auto& node) { return !view->nodes.contains({node.key.cluster, node.key.node_id}); });
+      std::erase_if(own, [&](const auto& node) {
+        return !view->nodes.contains({node->key.cluster, node->key.node_id});
+      });
       stream.sink->send(
           "tick",
           tick_json(core, stream.principal, own).dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -57,9 +57,14 @@ Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::H
     Milliseconds partial{0};
   };
   std::map<UtcHour, Hour> hours;
+  const ledger::AccountKey* last = nullptr;
+  auto subject = totals.end();
   for (const auto& row : rows) {
-    const auto found = totals.find({row.key.cluster, row.key.id});
-    if (found == totals.end() || !found->second.in_total(row.key.domain)) continue;
+    // Rows come by account: looked up once for all its hours.
+    if (last == nullptr || last->id != row.key.id || last->cluster != row.key.cluster)
+      subject = totals.find({row.key.cluster, row.key.id});
+    last = &row.key;
+    if (subject == totals.end() || !subject->second.in_total(row.key.domain)) continue;
     Hour& hour = hours[row.hour];
     hour.energy += row.measures.energy;
     hour.covered += row.measures.covered;
@@ -89,7 +94,7 @@ Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::H
 
 /// What the caller sees of the cluster in a range.
 struct Scene {
-  std::vector<ledger::NodeInfo> nodes;
+  std::vector<ledger::SharedNode> nodes;
   std::map<SubjectKey, Totals> node_totals;
   std::map<SubjectKey, Totals> task_totals;
   std::shared_ptr<const Registry> registry;
@@ -103,8 +108,8 @@ Result<Scene> scene_of(Core& core, const Call& call, const TimeRange& range) {
   TW_TRY(scene.nodes, core.store.nodes());
   const std::string cluster = call.parameter("cluster");
   const std::string zone = call.parameter("zone");
-  std::erase_if(scene.nodes, [&](const ledger::NodeInfo& node) {
-    return (!cluster.empty() && node.key.cluster != cluster) || (!zone.empty() && node.zone != zone);
+  std::erase_if(scene.nodes, [&](const ledger::SharedNode& node) {
+    return (!cluster.empty() && node->key.cluster != cluster) || (!zone.empty() && node->zone != zone);
   });
   TW_TRY(const auto tasks, core.store.sums({ledger::Scope::task, cluster, {}, {}}, range.from, range.to));
   scene.task_totals = totals_by_subject(tasks);
@@ -112,7 +117,7 @@ Result<Scene> scene_of(Core& core, const Call& call, const TimeRange& range) {
     TW_TRY(auto view, tenant_view(core, call, &range));
     std::erase_if(scene.task_totals, [&](const auto& entry) { return !view.tasks.contains(entry.first); });
     std::erase_if(scene.nodes, [&](const auto& node) {
-      return !view.nodes.contains({node.key.cluster, node.key.node_id});
+      return !view.nodes.contains({node->key.cluster, node->key.node_id});
     });
     scene.node_totals = std::move(view.by_node);
     ledger::AccountFilter filter{ledger::Scope::task, cluster, {}, {}};
@@ -127,7 +132,7 @@ Result<Scene> scene_of(Core& core, const Call& call, const TimeRange& range) {
   TW_TRY(scene.hourly, core.store.hourly({ledger::Scope::node, cluster, {}, {}}, range.from, range.to));
   if (!zone.empty()) {
     std::set<SubjectKey> shown;
-    for (const auto& node : scene.nodes) shown.emplace(node.key.cluster, node.key.node_id);
+    for (const auto& node : scene.nodes) shown.emplace(node->key.cluster, node->key.node_id);
     std::erase_if(scene.node_totals, [&](const auto& entry) { return !shown.contains(entry.first); });
   }
   return scene;
@@ -197,12 +202,13 @@ net::Response get_dashboard(Core& core, const Call& call) {
   return json_answer(200, answer);
 }
 
-Json tick_json(Core& core, const Principal& principal, const std::vector<ledger::NodeInfo>& nodes) {
+Json tick_json(Core& core, const Principal& principal, const std::vector<ledger::SharedNode>& nodes) {
   const auto now = core.clock.utc_now();
   const bool tenant = principal.role == Role::tenant;
   const ClusterPower power = cluster_power(nodes, now, core.options.silent_after);
   Json list = Json::array();
-  for (const auto& node : nodes) {
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
     if (list.size() >= kMostTickNodes) break;
     const auto node_power = power_now(node, now, core.options.silent_after).power;
     list.push_back(Json{{"cluster", node.key.cluster},

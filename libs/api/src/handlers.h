@@ -48,13 +48,13 @@ net::Response get_openapi(Core& core, const Call& call);
 /// The session cookie's value, empty when there is none.
 std::string session_cookie(const net::Request& request);
 /// A tick of the stream as one caller may see it.
-Json tick_json(Core& core, const Principal& principal, const std::vector<ledger::NodeInfo>& nodes);
+Json tick_json(Core& core, const Principal& principal, const std::vector<ledger::SharedNode>& nodes);
 struct Alerts {
   Json shown;             ///< at most 50 of a kind; by node in natural order: n2 before n10
   std::size_t total = 0;  ///< with those that aren't shown
 };
 /// What should worry somebody about these nodes.
-Alerts alerts_of(Core& core, const std::vector<ledger::NodeInfo>& nodes,
+Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
                  const std::map<SubjectKey, Totals>& totals);
 
 }  // namespace tidewatt::api

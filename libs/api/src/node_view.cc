@@ -74,10 +74,11 @@ Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* tot
   return row;
 }
 
-ClusterPower cluster_power(const std::vector<ledger::NodeInfo>& nodes, UtcTime now,
+ClusterPower cluster_power(const std::vector<ledger::SharedNode>& nodes, UtcTime now,
                            Milliseconds silent_after) {
   ClusterPower result;
-  for (const auto& node : nodes) {
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
     (is_live(node, now, silent_after) ? result.live : result.silent) += 1;
     const PowerNow power = power_now(node, now, silent_after);
     result.known += power.known;

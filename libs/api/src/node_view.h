@@ -39,7 +39,7 @@ struct ClusterPower {
   int live = 0;
   int silent = 0;
 };
-ClusterPower cluster_power(const std::vector<ledger::NodeInfo>& nodes, UtcTime now,
+ClusterPower cluster_power(const std::vector<ledger::SharedNode>& nodes, UtcTime now,
                            Milliseconds silent_after);
 
 }  // namespace tidewatt::api

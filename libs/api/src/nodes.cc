@@ -178,7 +178,8 @@ net::Response list_nodes(Core& core, const Call& call) {
   }
   std::vector<NodeRow> rows;
   std::optional<Watts> known_power;
-  for (const auto& node : nodes) {
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
     const SubjectKey key{node.key.cluster, node.key.node_id};
     if (call.is_tenant() && !view.nodes.contains(key)) continue;
     if (!matches(call, node, is_live(node, now, core.options.silent_after))) continue;

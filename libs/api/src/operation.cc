@@ -31,8 +31,8 @@ net::Response get_metrics(Core& core, const Call&) {
   if (const auto nodes = core.store.nodes()) {
     total = nodes->size();
     live = static_cast<std::size_t>(
-        std::count_if(nodes->begin(), nodes->end(), [&](const ledger::NodeInfo& node) {
-          return is_live(node, core.clock.utc_now(), core.options.silent_after);
+        std::count_if(nodes->begin(), nodes->end(), [&](const ledger::SharedNode& node) {
+          return is_live(*node, core.clock.utc_now(), core.options.silent_after);
         }));
   }
   const auto server = core.server_stats ? std::optional{core.server_stats()} : std::nullopt;

@@ -211,7 +211,8 @@ net::Response export_energy(Core& core, const Call& call) {
 net::Response list_sources(Core& core, const Call&) {
   API_TRY(const auto nodes, core.store.nodes());
   Json list = Json::array();
-  for (const auto& node : nodes) {
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
     std::map<std::string, SourceState> sources;
     for (const auto& device : node.devices) {
       SourceState& state = sources[device.source.empty() ? "unnamed" : device.source];

@@ -25,7 +25,8 @@ bool may_see(const Call& call, const TaskInfo& task) {
 Result<std::set<SubjectKey>> running_tasks(Core& core) {
   TW_TRY(const auto nodes, core.store.nodes());
   std::set<SubjectKey> running;
-  for (const auto& node : nodes) {
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
     if (!is_live(node, core.clock.utc_now(), core.options.silent_after)) continue;
     for (const auto& device : node.devices)
       for (const auto& holder : device.holders)

@@ -43,11 +43,11 @@ class MemoryStore final : public Store {
     return {};
   }
 
-  Result<std::vector<NodeInfo>> nodes() override {
+  Result<std::vector<SharedNode>> nodes() override {
     const std::lock_guard lock(mutex_);
-    std::vector<NodeInfo> result;
+    std::vector<SharedNode> result;
     result.reserve(nodes_.size());
-    for (const auto& [key, info] : nodes_) result.push_back(*info);
+    for (const auto& [key, info] : nodes_) result.push_back(info);
     return result;
   }
 

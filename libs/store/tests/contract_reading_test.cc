@@ -283,8 +283,8 @@ TEST_P(StoreContract, NodesAreNotedAndTheFirstTimeSeenStays) {
   const auto nodes = store_.nodes();
   ASSERT_TRUE(nodes);
   ASSERT_EQ(nodes->size(), 2U);
-  EXPECT_EQ(nodes->at(0).key.node_id, "n1");
-  const auto& n2 = nodes->at(1);
+  EXPECT_EQ(nodes->at(0)->key.node_id, "n1");
+  const auto& n2 = *nodes->at(1);
   EXPECT_EQ(n2.first_seen_at, kNoon);
   EXPECT_EQ(n2.last_seen_at, kNoon + Milliseconds{5});
   EXPECT_EQ(n2.last_sample_at, kNoon) << "a known sample time isn't forgotten";

@@ -25,13 +25,13 @@ void Infos::note_seen(std::span<const ledger::SharedNode> infos) {
   }
 }
 
-Result<std::vector<ledger::NodeInfo>> Infos::all() {
+Result<std::vector<ledger::SharedNode>> Infos::all() {
   TW_TRY_STATUS(pull());
-  std::vector<ledger::NodeInfo> infos;
+  std::vector<ledger::SharedNode> infos;
   const std::lock_guard lock(mutex_);
   for (const auto& [key, entry] : entries_)
-    if (entry.info) infos.push_back(*entry.info);
-  std::sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    if (entry.info) infos.push_back(entry.info);
+  std::sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) { return a->key < b->key; });
   return infos;
 }
 

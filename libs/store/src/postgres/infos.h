@@ -22,7 +22,7 @@ class Infos {
   Infos(Pool& pool, Nodes& nodes) : pool_(pool), nodes_(nodes) {}
 
   void note_seen(std::span<const ledger::SharedNode> infos);
-  Result<std::vector<ledger::NodeInfo>> all();
+  Result<std::vector<ledger::SharedNode>> all();
   /// Null where the node never reported.
   Result<ledger::SharedNode> one(const ledger::NodeKey& key);
 

@@ -76,7 +76,7 @@ class PostgresStore final : public Store {
     return {};
   }
 
-  Result<std::vector<NodeInfo>> nodes() override { return infos_.all(); }
+  Result<std::vector<SharedNode>> nodes() override { return infos_.all(); }
   Result<SharedNode> node(const NodeKey& key) override { return infos_.one(key); }
   Result<std::vector<Account>> accounts(const AccountFilter& filter) override {
     return reader_.accounts(filter);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -106,6 +106,20 @@ struct ByNumber {
   std::vector<Account> sorted() && {
     std::sort(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
     return std::move(accounts);
+  }
+};
+
+/// An account's hours while tables and memory are brought together.
+struct Hours {
+  AccountKey key;
+  std::vector<std::pair<UtcHour, WideMeasures>> rows;  ///< ascending
+
+  template <class Amount>
+  void add(UtcHour hour, const Amount& amount) {
+    auto place = rows.end();
+    while (place != rows.begin() && std::prev(place)->first >= hour) --place;
+    if (place == rows.end() || place->first != hour) place = rows.insert(place, {hour, {}});
+    place->second += amount;
   }
 };
 
@@ -230,15 +244,17 @@ Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filte
   const Matcher matcher(filter);
   TW_TRY(const auto lease, pool_.lease());
   auto& db = *lease;
-  std::map<AccountKey, std::map<UtcHour, WideMeasures>> found;
+  std::vector<Hours> found;
+  std::unordered_map<std::int64_t, std::size_t> places;
   const auto from_tables = [&]() -> Status {
     found.clear();
+    places.clear();
     const auto sql = fmt::format(
         "SELECT {}, h.energy_uj, h.counter_uj, h.shared_uj, h.unattributed_uj, h.simulated_uj, h.spread_uj, "
         "h.covered_ms, h.gap_ms, "
         "h.partial_ms, h.shared_ms, h.samples, h.hour FROM accounts a JOIN energy_hourly h ON h.account = "
         "a.pk "
-        "WHERE {} AND h.hour >= :from AND h.hour < :to",
+        "WHERE {} AND h.hour >= :from AND h.hour < :to ORDER BY a.pk, h.hour",
         kKeyColumns, matcher.where());
     TW_TRY(auto select, db.prepare(sql));
     matcher.bind(select);
@@ -246,23 +262,30 @@ Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filte
     while (true) {
       TW_TRY(const bool row, select.step());
       if (!row) return {};
-      const UtcHour hour{std::chrono::hours{select.integer(kAfterKey + kMeasures)}};
-      found[key_of(select)][hour] += measures(select, kAfterKey);
+      const auto pk = select.integer(0);
+      if (const auto [place, is_new] = places.try_emplace(pk, found.size()); is_new)
+        found.push_back({key_of(select), {}});
+      found.back().add(UtcHour{std::chrono::hours{select.integer(kAfterKey + kMeasures)}},
+                       measures(select, kAfterKey));
     }
   };
   const auto from_memory = [&]() -> Status {
     for (const auto& [pk, more] : state_.unfolded.accounts) {
       if (!matcher(*more.key)) continue;
-      for (const auto& [hour, amount] : more.hours)
-        if (within(hour, from, to)) found[*more.key][hour] += amount;
+      for (const auto& [hour, amount] : more.hours) {
+        if (!within(hour, from, to)) continue;
+        const auto [place, is_new] = places.try_emplace(pk, found.size());
+        if (is_new) found.push_back({*more.key, {}});
+        found[place->second].add(hour, amount);
+      }
     }
     return {};
   };
   TW_TRY_STATUS(consistently(db, from_tables, from_memory));
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   std::vector<ledger::HourlyRow> rows;
-  for (const auto& [key, hours] : found) {
+  for (const auto& [key, hours] : found)
     for (const auto& [hour, measures] : hours) rows.push_back({key, hour, measures});
-  }
   return rows;
 }
 

@@ -47,12 +47,15 @@ class SqliteStore final : public Store {
     return {};
   }
 
-  Result<std::vector<NodeInfo>> nodes() override {
-    std::vector<NodeInfo> result;
-    const std::lock_guard lock(state_.mutex);
-    for (const auto& [key, node] : state_.nodes())
-      if (node->info) result.push_back(*node->info);
-    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  Result<std::vector<SharedNode>> nodes() override {
+    std::vector<SharedNode> result;
+    {
+      const std::lock_guard lock(state_.mutex);
+      result.reserve(state_.nodes().size());
+      for (const auto& [key, node] : state_.nodes())
+        if (node->info) result.push_back(node->info);
+    }
+    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a->key < b->key; });
     return result;
   }
 

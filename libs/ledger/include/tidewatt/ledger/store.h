@@ -120,7 +120,8 @@ class Store {
   virtual Status note_seen(std::span<const SharedNode> nodes) = 0;
 
   // -- reading
-  [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
+  /// All that ever reported, by key.
+  [[nodiscard]] virtual Result<std::vector<SharedNode>> nodes() = 0;
   /// Null where the node never reported.
   [[nodiscard]] virtual Result<SharedNode> node(const NodeKey& node) = 0;
   /// Lifetime totals, sorted by key. Sums are 128 bits wide.

@@ -28,7 +28,7 @@ class FaultyStore final : public ledger::Store {
     return inner_.accrue(accruals);
   }
   Status note_seen(std::span<const ledger::SharedNode> nodes) override { return inner_.note_seen(nodes); }
-  Result<std::vector<ledger::NodeInfo>> nodes() override { return inner_.nodes(); }
+  Result<std::vector<ledger::SharedNode>> nodes() override { return inner_.nodes(); }
   Result<ledger::SharedNode> node(const ledger::NodeKey& node) override { return inner_.node(node); }
   Result<std::vector<ledger::Account>> accounts(const ledger::AccountFilter& filter) override {
     return inner_.accounts(filter);

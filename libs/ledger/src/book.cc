@@ -6,6 +6,7 @@
 
 #include "sharing.h"
 #include "tidewatt/ledger/integrate.h"
+#include "tidewatt/metering/plausibility.h"
 #include "timeline.h"
 
 namespace tidewatt::ledger {
@@ -26,9 +27,10 @@ constexpr double kLeastCovered = 0.9;
 /// sensors.
 constexpr Milliseconds kCheckWindow{600'000};
 
-std::optional<Milliwatts> plausible(std::optional<Watts> power) {
+std::optional<Milliwatts> plausible(std::optional<Watts> power, std::optional<Watts> limit = std::nullopt) {
   const auto exact = power ? quantise(*power) : std::nullopt;
-  return exact && *exact <= kMostDevicePower ? exact : std::nullopt;
+  if (!exact || *exact > kMostDevicePower) return std::nullopt;
+  return metering::why_implausible(*power, limit).empty() ? exact : std::nullopt;
 }
 
 /// Adds a stretch of time to the hours it lies in. What lies further back than a bridge may reach goes to its
@@ -214,7 +216,7 @@ class Booker {
     auto place = find(sample);
     const auto tasks = tasks_of(sample.holders, place ? cursor_.devices[*place].holders : TaskSet{});
     const bool booked = sample.quality != Quality::estimated;
-    std::optional<Milliwatts> power = plausible(sample.power);
+    std::optional<Milliwatts> power = plausible(sample.power, sample.power_limit);
     if (sample.power && !power) note(Note::power_implausible);
     if (!booked && (sample.power || sample.energy_total)) note(Note::estimated_not_booked);
     add_to_curve(sample, power, tasks);

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "tidewatt/metering/plausibility.h"
+
 namespace tidewatt::ledger {
 namespace {
 
@@ -29,6 +31,16 @@ void describe(NodeInfo& info, const ShownBeat& shown) {
   info.cpu_util = beat.cpu_util;
   info.cpu_cores = beat.cpu_cores;
   info.cpu_model = beat.cpu_model;
+}
+
+/// What isn't booked isn't shown as a power either; the raw value stays in the reason.
+void quarantine(DeviceSample& device) {
+  if (!device.power) return;
+  auto reason = metering::why_implausible(*device.power, device.power_limit);
+  if (reason.empty()) return;
+  device.power.reset();
+  device.power_instant.reset();
+  device.reason = std::move(reason);
 }
 
 template <class T>
@@ -100,6 +112,7 @@ std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown
     Beat& beat = *shown.beat;
     after.agents.push_back({beat.agent_id, shown.at, beat.devices.size(), beat.sources.size()});
     append(after.sources, std::move(beat.sources));
+    for (auto& sample : beat.devices) quarantine(sample);
     append(after.devices, std::move(beat.devices));
   }
   after.simulated = std::any_of(after.devices.begin(), after.devices.end(),

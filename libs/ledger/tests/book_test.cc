@@ -245,6 +245,20 @@ TEST(Book, SecondsThatTheAgentDidNotSampleArePartialAndEnergyIsNotScaled) {
   EXPECT_EQ(books.node("n1").partial, seconds{3});
 }
 
+TEST(Book, PowerThatNoDeviceDrawsIsUnknownWhoeverSentIt) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 300));
+  auto wild = BeatBuilder("n1", 2, 20).gpu(0, 9'000);
+  wild.last().power_limit = Watts{700};
+  books.take(wild);
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, 65'535));  // all ones, and no limit
+  EXPECT_EQ(books.node("n1").energy.n, 0);
+  auto high = BeatBuilder("n1", 4, 60).gpu(0, 1'400);  // above its limit for a moment
+  high.last().power_limit = Watts{700};
+  books.take(high);
+  EXPECT_EQ(books.node("n1").energy.n, 60 * 1'400 * kJoule) << "the next known sample closes the interval";
+}
+
 TEST(Book, DomainsOfANodeAreAccountsOfTheirOwn) {
   Books books;
   for (int i = 0; i < 2; ++i) {

@@ -76,6 +76,14 @@ TEST_F(LedgerTest, NodeIsShownByItsNewestAcceptedBeatAlone) {
   EXPECT_EQ(node->last_sample_at, kStart + std::chrono::seconds{60});
 }
 
+TEST_F(LedgerTest, ImplausiblePowerIsShownAsUnknownWithItsRawValue) {
+  book({BeatBuilder("n1", 1, 0).gpu(0, 65'535).beat});
+  const auto node = *store->node({"default", "n1"});
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->devices.at(0).power, std::nullopt);
+  EXPECT_EQ(node->devices.at(0).reason, "sentinel: 65535 W");
+}
+
 TEST_F(LedgerTest, NodeOfTwoAgentsShowsTheDevicesOfBoth) {
   const auto meter = [](std::uint64_t seq, int at, double watts) {
     auto builder = BeatBuilder("n1", seq, at).gpu(0, watts);

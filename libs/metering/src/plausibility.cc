@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tidewatt/units/text.h"
 
@@ -34,12 +35,18 @@ Judged judge_power(Watts power, std::optional<Watts> limit) {
   if (!std::isfinite(w)) return {std::nullopt, "not_a_finite_number"};
   if (w < 0) return {std::nullopt, fmt::format("negative: {} W", format_double(w))};
   if (w == 0) return {std::nullopt, "printed_zero_implausible"};
-  if (looks_blank(w)) return {std::nullopt, fmt::format("sentinel: {} W", format_double(w))};
-  if (w > kMaxWatts) return {std::nullopt, fmt::format("implausible: {} W", format_double(w))};
-  if (limit && w > kLimitFactor * limit->value())
-    return {std::nullopt, fmt::format("implausible: {} W at a limit of {} W", format_double(w),
-                                      format_double(limit->value()))};
+  if (auto reason = why_implausible(power, limit); !reason.empty()) return {std::nullopt, std::move(reason)};
   return {power, {}};
+}
+
+std::string why_implausible(Watts power, std::optional<Watts> limit) {
+  const double w = power.value();
+  if (looks_blank(w)) return fmt::format("sentinel: {} W", format_double(w));
+  if (w > kMaxWatts) return fmt::format("implausible: {} W", format_double(w));
+  if (limit && limit->value() > 0 && w > kLimitFactor * limit->value())
+    return fmt::format("implausible: {} W at a limit of {} W", format_double(w),
+                       format_double(limit->value()));
+  return {};
 }
 
 Judged judge_raw_power(std::uint64_t raw, double watts_per_unit, std::optional<Watts> limit) {

@@ -25,6 +25,11 @@ inline constexpr double kMaxWatts = 1e9;
 /// Draw above the limit by less is normal and kept.
 Judged judge_power(Watts power, std::optional<Watts> limit);
 
+/// Why no device draws this: a sentinel, or more than kLimitFactor x limit. Empty: it may be. What an agent
+/// of another make lets through is judged by this once more before it is booked; its 0 W is taken at its
+/// word.
+std::string why_implausible(Watts power, std::optional<Watts> limit);
+
 /// Judges a raw counter-like value of a driver interface in its own unit.
 /// @param watts_per_unit  0.001 for milliwatts, 1e-6 for microwatts
 Judged judge_raw_power(std::uint64_t raw, double watts_per_unit, std::optional<Watts> limit);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Feeds servers with repeated and shuffled beats while things break, and compares the sums with the exact integers.
 
-exact_totals.py [--store sqlite|postgres] [--servers N] [--beats N] [--faults kill,restart,pause,clock] [--seed N]
+exact_totals.py [--store sqlite|postgres] [--servers N] [--beats N] [--faults kill,restart,pause,clock] [--every S] [--seed N]
 
   kill     a server is killed (-9) at random moments and started again
   restart  PostgreSQL is stopped at once (immediate) and started again
@@ -120,8 +120,8 @@ class Sender(threading.Thread):
                 time.sleep(0.2)
 
 
-def break_things(faults, servers, postgres, order, over, told):
-    while not over.wait(order.uniform(0.5, 3)):
+def break_things(faults, every, servers, postgres, order, over, told):
+    while not over.wait(order.uniform(0.3, 1.7) * every):
         fault = order.choice(faults)
         told[fault] = told.get(fault, 0) + 1
         if fault == "kill":
@@ -153,6 +153,7 @@ def main():
     options.add_argument("--servers", type=int, default=1)
     options.add_argument("--beats", type=int, default=20_000)
     options.add_argument("--faults", default="", help="kill,restart,pause,clock")
+    options.add_argument("--every", type=float, default=2, help="seconds from one fault to the next, on average")
     options.add_argument("--seed", type=int, default=1)
     asked = options.parse_args()
     faults = [f for f in asked.faults.split(",") if f]
@@ -172,7 +173,7 @@ def main():
             senders = [Sender(servers, nodes[i::SENDERS], asked.seed * 1000 + i, counts) for i in range(SENDERS)]
             began = time.monotonic()
             breaker = threading.Thread(target=break_things, daemon=True, args=(
-                [f for f in faults if f != "clock"], servers, postgres, order, over, told))
+                [f for f in faults if f != "clock"], asked.every, servers, postgres, order, over, told))
             for sender in senders:
                 sender.start()
             if set(faults) - {"clock"}:

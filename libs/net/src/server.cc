@@ -33,6 +33,9 @@ std::size_t descriptors_for_connections() {
   return std::max(all > kOtherDescriptors ? all - kOtherDescriptors : 0, kFewestConnections);
 }
 
+/// Readers wait as long as their connection holds.
+constexpr Milliseconds kPatience{60'000};
+
 }  // namespace
 
 ServerCore::ServerCore(ServerOptions given, Server::Handler on_request, std::uint64_t id_seed)
@@ -40,8 +43,8 @@ ServerCore::ServerCore(ServerOptions given, Server::Handler on_request, std::uin
       handler(std::move(on_request)),
       max_connections(std::min(options.max_connections, descriptors_for_connections())),
       ids(id_seed),
-      reads(options.worker_threads, options.max_queued_requests),
-      writes(options.worker_threads, options.max_queued_requests) {}
+      reads(options.worker_threads, options.max_queued_requests, kPatience),
+      writes(options.worker_threads, options.max_queued_requests, options.longest_write_wait) {}
 
 void ServerCore::remove(ConnectionBase* connection) {
   connections.erase(connection);

@@ -5,7 +5,8 @@
 
 namespace tidewatt::net {
 
-WorkerPool::WorkerPool(std::size_t threads, std::size_t max_queued) : max_queued_(max_queued) {
+WorkerPool::WorkerPool(std::size_t threads, std::size_t max_queued, std::chrono::milliseconds longest_wait)
+    : max_queued_(max_queued), longest_wait_(longest_wait) {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
     threads_.emplace_back([this] { work(); });
 }
@@ -13,15 +14,17 @@ WorkerPool::WorkerPool(std::size_t threads, std::size_t max_queued) : max_queued
 bool WorkerPool::submit(Job job) {
   {
     const std::lock_guard lock{mutex_};
+    const auto now = std::chrono::steady_clock::now();
     if (stopping_ || jobs_.size() >= max_queued_) return false;
-    jobs_.push_back(std::move(job));
+    if (!jobs_.empty() && now - jobs_.front().since > longest_wait_) return false;
+    jobs_.push_back({std::move(job), now});
   }
   changed_.notify_one();
   return true;
 }
 
 void WorkerPool::stop() {
-  std::deque<Job> dropped;
+  std::deque<Waiting> dropped;
   {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
@@ -39,7 +42,7 @@ void WorkerPool::work() {
       std::unique_lock lock{mutex_};
       changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
       if (stopping_) return;
-      job = std::move(jobs_.front());
+      job = std::move(jobs_.front().job);
       jobs_.pop_front();
     }
     job();

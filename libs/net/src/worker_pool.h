@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -15,12 +16,14 @@ class WorkerPool {
  public:
   using Job = std::function<void()>;
 
-  WorkerPool(std::size_t threads, std::size_t max_queued);
+  WorkerPool(std::size_t threads, std::size_t max_queued, std::chrono::milliseconds longest_wait);
   ~WorkerPool() { stop(); }
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// @return false when the queue is full or the pool stops: the job will not run
+  /// @return false when the queue is full, its first job waits for too long or the pool stops: the job will
+  /// not
+  ///         run
   bool submit(Job job);
   /// Ends after the running jobs; queued ones are dropped. Idempotent.
   void stop();
@@ -28,10 +31,15 @@ class WorkerPool {
  private:
   void work();
 
+  struct Waiting {
+    Job job;
+    std::chrono::steady_clock::time_point since;
+  };
   const std::size_t max_queued_;
+  const std::chrono::milliseconds longest_wait_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;
+  std::deque<Waiting> jobs_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

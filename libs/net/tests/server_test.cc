@@ -201,6 +201,36 @@ TEST(Server, SendsBusyWhenTheQueueIsFull) {
   EXPECT_TRUE(queued.read_response().starts_with("HTTP/1.1 204"));
 }
 
+TEST(Server, PutsWritersOffWhenTheFirstOfThemWaitsTooLong) {
+  Gate gate;
+  ServerOptions options;
+  options.worker_threads = 1;
+  options.longest_write_wait = Milliseconds{0};
+  const auto server = serve(
+      [&](const Request& request) {
+        if (request.method == "POST") gate.wait();
+        return Response{204, {}, ""};
+      },
+      options);
+  const std::string post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+  RawClient running{server->port()};
+  running.send(post);
+  gate.await_waiting(1);
+  RawClient queued{server->port()};
+  queued.send(post);
+  while (server->stats().requests < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(Milliseconds{2});
+  RawClient late{server->port()};
+  late.send(post);
+  EXPECT_TRUE(late.read_response().starts_with("HTTP/1.1 503"));
+  RawClient reading{server->port()};
+  reading.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(reading.read_response().starts_with("HTTP/1.1 204")) << "readers have a queue of their own";
+  gate.open();
+  EXPECT_TRUE(running.read_response().starts_with("HTTP/1.1 204"));
+  EXPECT_TRUE(queued.read_response().starts_with("HTTP/1.1 204"));
+}
+
 TEST(Server, RefusesConnectionsBeyondTheLimitWhenAllAreAtWork) {
   Gate gate;
   ServerOptions options;

@@ -71,10 +71,12 @@ class CurvesAnswer {
     answer["gaps"] = std::move(gaps_);
     answer["cpu_estimate"] = nullptr;
     answer["cpu_estimate_reason"] = nullptr;
-    if (!core_.options.cpu_model) {
-      answer["cpu_estimate_reason"] = cpu_measured_ ? "measured" : "unknown_cpu_model";
+    if (cpu_measured_) {
+      answer["cpu_estimate_reason"] = "measured";
+    } else if (!core_.options.cpu_model) {
+      answer["cpu_estimate_reason"] = "unknown_cpu_model";
     } else if (cpu_points_.empty()) {
-      answer["cpu_estimate_reason"] = cpu_measured_ ? "measured" : "no_utilisation";
+      answer["cpu_estimate_reason"] = "no_utilisation";
     } else {
       answer["cpu_estimate"] = Json{{"quality", "estimated"},
                                     {"points", std::move(cpu_points_)},

@@ -271,7 +271,7 @@ export const en = {
   "node.clock.behind": "Its clock is {d} behind the server's, or all its beats come that late (a relay).",
   "node.sources": "Sources",
   "node.sources.note": "What its agent tries to read. A source that gives nothing isn't a fault where the machine has no such hardware.",
-  "node.sources.none": "This agent doesn't report its sources: it is older than the server.",
+  "node.sources.none": "This node has not said which sources it reads: its agent is older than the server, or what sends its beats tells none.",
   "node.source.ok": "is read",
   "node.source.failed": "gives nothing",
   "node.source.starting": "not read yet",

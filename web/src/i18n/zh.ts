@@ -273,7 +273,7 @@ export const zh: Record<MessageKey, string> = {
   "node.clock.behind": "该节点时钟比服务器慢 {d}，或其心跳总是迟到同样久（经中继）。",
   "node.sources": "数据源",
   "node.sources.note": "采集代理尝试读取的来源。机器没有相应硬件时，没有读数并非故障。",
-  "node.sources.none": "该采集代理未上报数据源状态：其版本早于服务器。",
+  "node.sources.none": "该节点未上报数据源状态：采集代理的版本早于服务器，或发送方不提供该信息。",
   "node.source.ok": "读取正常",
   "node.source.failed": "没有读数",
   "node.source.starting": "尚未读取",

@@ -337,6 +337,8 @@ AgentConfig config_from(config::Settings& settings) {
     settings.add_problem("beat", fmt::format("{} ms is shorter than the interval of {} ms", out.beat.count(),
                                              out.interval.count()));
   }
+  if (settings.given("node_id") && out.node_id.empty())
+    settings.add_problem("node_id", "is empty; leave it out for the host name");
   if (out.cluster.empty()) settings.add_problem("cluster", "is empty; leave it out for \"default\"");
   return out;
 }

@@ -67,6 +67,10 @@ TEST(AgentSettings, AllProblemsAreToldAtOnce) {
                                            HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 
+TEST(AgentSettings, AnEmptyNodeIdIsAProblemAndNotTheHostName) {
+  EXPECT_THAT(load({"--server", "http://s", "--node-id", ""}).problems, ElementsAre(HasSubstr("is empty")));
+}
+
 TEST(AgentSettings, NothingIsMeasuredTwice) {
   const auto told = [](const char* sources) {
     return load({"--server", "http://s", "--sources", sources}).problems;

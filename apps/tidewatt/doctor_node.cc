@@ -32,6 +32,8 @@ std::string todo_of(const Detection& source, const Machine& machine) {
         "tidewatt-agent.service); here: sudo tidewatt doctor",
         program);
   }
+  if (source.source == "rapl" && source.usable)
+    return "look at the zones named: tidewatt power detect; their part of the CPU energy is unknown";
   if (source.source == "rapl")
     return "modprobe intel_rapl_msr (Intel and AMD); without it CPU energy is unknown";
   if (source.source == "ipmi" && source.summary.find("/dev/ipmi0") != std::string::npos) {
@@ -43,6 +45,7 @@ std::string todo_of(const Detection& source, const Machine& machine) {
   if (source.source == "ipmi") return "apt-get install ipmitool, or read the BMC by redfish:URL";
   if (source.source == "nvml" && !source.devices.empty())
     return "install NVIDIA's driver; in a container use its runtime, or mount libnvidia-ml.so.1";
+  if (source.source == "hwmon") return "nothing, where the board has no power sensor; most have none";
   if (!source.todo.empty()) return source.todo;
   if (source.broken)
     return fmt::format("run {} by hand and look at what it says; until it answers, its devices are unknown",

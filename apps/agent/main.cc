@@ -1,4 +1,8 @@
 // tidewatt-agent: reads this node's power and sends it to a Tidewatt server.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -68,6 +72,10 @@ void print_help() {
       "  --version\n      Print the version and exit.\n"
       "  --help\n      Print this and exit.\n\n"
       "Settings (in the file: spool.max_age for --spool-max-age, and so on):\n%s\n"
+      "Examples:\n"
+      "  tidewatt-agent --server https://tidewatt.example --token-file /etc/tidewatt/agent.token\n"
+      "  tidewatt-agent --once --sources auto,tool:npu-smi\n"
+      "  tidewatt-agent --config /etc/tidewatt/agent.yaml --check-config\n\n"
       "Exit codes: 0 all is well, 1 the agent could not run, 2 the settings are wrong.\n",
       agent::agent_settings().help().c_str());
 }
@@ -111,20 +119,75 @@ Loaded load(const Arguments& arguments) {
   return out;
 }
 
-/// Files that the settings name and that can't be read. The agent starts without them, and its beats wait.
-std::vector<std::string> missing_files(const Loaded& loaded) {
+/// The nearest folder above that is there; "/" at the end.
+std::string nearest_folder(std::string path) {
+  while (path.size() > 1 && ::access(path.c_str(), F_OK) != 0) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    path.resize(std::max<std::size_t>(slash, 1));
+  }
+  return path;
+}
+
+bool is_folder(const std::string& path) {
+  struct stat found{};
+  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/// Files and folders that the settings name and that can't be used. The agent may start without some of them,
+/// and its beats wait or its devices are unknown.
+std::vector<std::string> unusable_files(const Loaded& loaded) {
   const auto files = os::make_file_system();
   std::vector<std::string> missing;
-  for (const char* secret : {"token", "relay_token"})
+  const auto need_file = [&](const std::string& setting, const std::string& path, bool secret = false) {
+    if (path.empty()) return;
+    constexpr std::size_t kLargest = 256U << 20U;
+    if (const auto text = files->read_text(path, kLargest); !text) {
+      missing.push_back(setting + ": " + text.error().to_string());
+    } else if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+      missing.push_back(setting + ": " + path + " is empty");
+    } else if (struct stat found{};
+               secret && ::stat(path.c_str(), &found) == 0 && (found.st_mode & 077U) != 0) {
+      std::fprintf(stderr, "tidewatt-agent: warning: %s: %s can be read by other users: chmod 600 %s\n",
+                   setting.c_str(), path.c_str(), path.c_str());
+    }
+  };
+  const auto need_folder = [&](const std::string& setting, const std::string& path) {
+    if (path.empty()) return;
+    if (const auto list = files->list(path); !list)
+      missing.push_back(setting + ": " + list.error().to_string());
+  };
+  for (const char* secret : {"token", "relay_token"}) {
     if (const auto text = loaded.settings->secret(secret, *files); !text)
       missing.push_back(std::string{secret} + "_file: " + text.error().to_string());
+  }
   const auto& config = loaded.config;
-  for (const auto& [setting, path] :
-       {std::pair{"ca_file", config.ca_file}, std::pair{"tls.certificate", config.tls_certificate},
-        std::pair{"tls.key", config.tls_key}})
-    if (!path.empty())
-      if (const auto pem = files->read_text(path); !pem)
-        missing.push_back(std::string{setting} + ": " + pem.error().to_string());
+  if (!loaded.settings->given("token") && !config.once)
+    missing.emplace_back(
+        "token_file: none is given, and the server takes no beats without: give --token-file, or set "
+        "TIDEWATT_TOKEN");
+  need_file("ca_file", config.ca_file);
+  need_file("tls.certificate", config.tls_certificate);
+  need_file("tls.key", config.tls_key);
+  need_folder("host_root", config.host_root);
+  if (config.attribution.on() && loaded.settings->given("attribution.cgroup_root"))
+    need_folder("attribution.cgroup_root", config.host_root + config.attribution.cgroup_root);
+  if (const auto there = nearest_folder(config.spool_folder); !is_folder(there))
+    missing.push_back("spool.dir: " + there + " is no folder");
+  else if (::access(there.c_str(), W_OK | X_OK) != 0)
+    missing.push_back("spool.dir: " + config.spool_folder + " can't be made or written by this user (" +
+                      there + "); give --spool-dir a folder that it may write");
+  for (const auto& source : config.sources) {
+    const auto setting = "sources: " + source.kind;
+    if (source.kind == "replay") need_file(setting, source.file);
+    for (const auto& [name, value] : source.options) {
+      const bool secret = name == "credentials" || name == "community";
+      if (secret || name == "ca") need_file(setting + ": " + name, value, secret);
+      if (name == "conf") need_folder(setting + ": conf", value);
+      if (name == "tool" && ::access(value.c_str(), X_OK) != 0)
+        missing.push_back(setting + ": tool: " + value + " isn't there or can't be run");
+    }
+  }
   return missing;
 }
 
@@ -148,13 +211,13 @@ int run(int argc, char** argv) {
   }
   Loaded loaded = load(arguments);
   for (const auto& problem : loaded.problems) std::fprintf(stderr, "tidewatt-agent: %s\n", problem.c_str());
-  if (!loaded.problems.empty()) return app::kExitUsage;
   if (arguments.check_config) {
-    std::printf("%s", loaded.settings->describe().c_str());
-    const auto missing = missing_files(loaded);
+    if (loaded.problems.empty()) std::printf("%s", loaded.settings->describe().c_str());
+    const auto missing = unusable_files(loaded);
     for (const auto& problem : missing) std::fprintf(stderr, "tidewatt-agent: %s\n", problem.c_str());
-    return missing.empty() ? 0 : app::kExitUsage;
+    return missing.empty() && loaded.problems.empty() ? 0 : app::kExitUsage;
   }
+  if (!loaded.problems.empty()) return app::kExitUsage;
   log::set_level(level_of(loaded.config.log_level));
   if (loaded.config.once) return app::print_one_beat(loaded.config);
   Loaded next;

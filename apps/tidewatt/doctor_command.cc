@@ -93,7 +93,8 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
 
   const auto nodes = get(access, "/api/v1/nodes?range=1h&limit=1000");
   if (!nodes) {
-    findings.push_back({Health::warning, "nodes", nodes.error().message, ""});
+    findings.push_back({Health::warning, "nodes", nodes.error().message,
+                        nodes.error().hint.empty() ? "look at the server's log" : nodes.error().hint});
     return;
   }
   const auto list = Json::parse(*nodes, nullptr, false);
@@ -129,11 +130,13 @@ void check_node(const ServerAccess& access, const std::string& node, std::vector
       failed += (failed.empty() ? "" : ", ") + source.value("source", "?");
   const auto known = answer.value("devices_known", 0);
   const auto total = answer.value("devices_total", 0);
-  findings.push_back(
-      {known > 0 ? Health::ok : Health::warning, "node",
-       fmt::format("{}: {} of {} devices known{}", node, known, total,
-                   failed.empty() ? "" : "; its agent gets nothing from " + failed),
-       failed.empty() || known > 0 ? "" : "the node's page has each reason; below is what this user sees"});
+  findings.push_back({known > 0 ? Health::ok : Health::warning, "node",
+                      fmt::format("{}: {} of {} devices known{}", node, known, total,
+                                  failed.empty() ? "" : "; its agent gets nothing from " + failed),
+                      known > 0 ? ""
+                      : failed.empty()
+                          ? "wait for two beats; then tidewatt power detect says what this machine has"
+                          : "the node's page has each reason; below is what this user sees"});
 }
 
 void check_agent(const ServerAccess& server, const std::string& url, std::vector<Finding>& findings) {
@@ -149,9 +152,10 @@ void check_agent(const ServerAccess& server, const std::string& url, std::vector
   }
   if (health->status != 200) {
     // The reasons of the sources follow below, one by one.
-    findings.push_back({Health::failed, "agent",
-                        "it reads nothing: " + health->body.substr(0, health->body.find_first_of(";\n")),
-                        ""});
+    findings.push_back(
+        {Health::failed, "agent",
+         "it reads nothing: " + health->body.substr(0, health->body.find_first_of(";\n")),
+         "each source's reason stands below; which are tried: sources: in /etc/tidewatt/agent.yaml"});
   } else {
     findings.push_back({Health::ok, "agent", "healthy on " + url, ""});
   }
@@ -171,12 +175,14 @@ std::string agent_program(const FileSystem& files) {
   return {};
 }
 
-void check_sources(std::vector<Finding>& findings) {
-  const auto files = os::make_file_system();
+void check_sources(const std::string& host_root, std::vector<Finding>& findings) {
+  const auto own = os::make_file_system();
+  const auto files = os::with_host_root(os::make_file_system(), host_root);
   const auto processes = os::make_process_runner();
   const os::SystemClock clock;
-  const Machine machine{agent_program(*files), sensors::hypervisor(*files)};
-  for (auto& finding : source_findings(sensors::detect(*files, *processes, clock, library_look("")), machine))
+  const Machine machine{agent_program(*own), sensors::hypervisor(*files)};
+  for (auto& finding :
+       source_findings(sensors::detect(*files, *processes, clock, library_look(host_root)), machine))
     findings.push_back(std::move(finding));
 }
 
@@ -201,6 +207,7 @@ int print(const std::vector<Finding>& findings, bool json) {
 struct DoctorOptions {
   ServerAccess access;
   std::string agent = "http://127.0.0.1:7311";
+  std::string host_root;
   bool json = false;
 };
 
@@ -213,13 +220,15 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
   command->add_option("--agent", options->agent, "URL of this machine's agent")
       ->capture_default_str()
       ->check(url_problem);
+  command->add_option("--host-root", options->host_root,
+                      "Where the node's /proc and /sys are, such as /host in a container");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: tidewatt doctor --server https://tidewatt.example:7310 --token-file ops.token");
   command->callback([options, &exit_code] {
     std::vector<Finding> findings;
     check_server(options->access, findings);
     check_agent(options->access, options->agent, findings);
-    check_sources(findings);
+    check_sources(options->host_root, findings);
     exit_code = print(findings, options->json);
   });
 }

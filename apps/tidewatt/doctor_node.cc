@@ -23,6 +23,7 @@ bool is_hosts_own(const Detection& source) {
 }
 
 std::string todo_of(const Detection& source, const Machine& machine) {
+  if (source.usable && source.unknown == 0) return source.todo;
   if (source.source == "rapl" && source.forbidden) {
     const auto program =
         machine.agent_program.empty() ? "/usr/local/bin/tidewatt-agent" : machine.agent_program;
@@ -31,6 +32,8 @@ std::string todo_of(const Detection& source, const Machine& machine) {
         "tidewatt-agent.service); here: sudo tidewatt doctor",
         program);
   }
+  if (source.source == "rapl" && source.usable)
+    return "look at the zones named: tidewatt power detect; their part of the CPU energy is unknown";
   if (source.source == "rapl")
     return "modprobe intel_rapl_msr (Intel and AMD); without it CPU energy is unknown";
   if (source.source == "ipmi" && source.summary.find("/dev/ipmi0") != std::string::npos) {
@@ -42,13 +45,23 @@ std::string todo_of(const Detection& source, const Machine& machine) {
   if (source.source == "ipmi") return "apt-get install ipmitool, or read the BMC by redfish:URL";
   if (source.source == "nvml" && !source.devices.empty())
     return "install NVIDIA's driver; in a container use its runtime, or mount libnvidia-ml.so.1";
+  if (source.source == "hwmon") return "nothing, where the board has no power sensor; most have none";
+  if (!source.todo.empty()) return source.todo;
+  if (source.broken)
+    return fmt::format("run {} by hand and look at what it says; until it answers, its devices are unknown",
+                       source.source);
   if (source.forbidden) return "run it as the agent does, or as root; see docs/operate/permissions.md";
   return {};
 }
 
 /// The text up to where a hint or a list of places begins: a line must fit a screen.
-std::string brief(const std::string& text) {
-  constexpr std::size_t kLongest = 150;
+std::string brief(const Detection& source) {
+  constexpr std::size_t kLongest = 200;
+  auto text = source.summary;
+  // What to do has a line of its own.
+  const auto hint = fmt::format(" ({})", source.todo);
+  if (const auto at = text.find(hint); !source.todo.empty() && at != std::string::npos)
+    text.erase(at, hint.size());
   if (text.size() <= kLongest) return text;
   auto cut = text.rfind(' ', kLongest);
   if (cut == std::string::npos || cut < kLongest / 2) cut = kLongest;
@@ -112,16 +125,16 @@ std::vector<Finding> source_findings(const std::vector<Detection>& found, const 
   for (const auto& source : found) {
     any = any || source.usable;
     if (source.usable) {
-      findings.push_back(
-          {Health::ok, "source", fmt::format("{}: {}", source.source, brief(source.summary)), ""});
+      // A part that can't be read is missing from every total.
+      findings.push_back({source.unknown > 0 ? Health::warning : Health::ok, "source",
+                          fmt::format("{}: {}", source.source, brief(source)), todo_of(source, machine)});
     } else if (!machine.hypervisor.empty() && is_hosts_own(source) && !source.forbidden) {
       hosts.push_back(source.source);
     } else {
       // A vendor's card that isn't here is no fault.
-      const bool fault = source.forbidden || !source.devices.empty() || is_hosts_own(source);
+      const bool fault = source.forbidden || source.broken || !source.devices.empty() || is_hosts_own(source);
       findings.push_back({fault ? Health::warning : Health::ok, "source",
-                          fmt::format("{}: no: {}", source.source, brief(source.summary)),
-                          todo_of(source, machine)});
+                          fmt::format("{}: no: {}", source.source, brief(source)), todo_of(source, machine)});
     }
   }
   if (!hosts.empty())
@@ -132,7 +145,9 @@ std::vector<Finding> source_findings(const std::vector<Detection>& found, const 
          "run the agent on the host; a guest can have passed-through cards, redfish: of the host's "
          "BMC, or snmp: of its PDU"});
   if (!any)
-    findings.push_back({Health::warning, "sources", "this machine has no power source that we can read", ""});
+    findings.push_back(
+        {Health::warning, "sources", "this machine has no power source that we can read",
+         "meters from outside: redfish: of its BMC or snmp: of its PDU; see docs/operate/agent.md"});
   return findings;
 }
 

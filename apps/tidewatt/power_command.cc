@@ -14,6 +14,7 @@
 #include "tidewatt/metering/tool_parsers.h"
 #include "tidewatt/os/posix.h"
 #include "tidewatt/sensors/detect.h"
+#include "tidewatt/sensors/sources.h"
 
 namespace tidewatt::cli {
 namespace {
@@ -70,15 +71,22 @@ int detect(bool json, const std::string& host_root) {
       all.push_back({{"source", source.source},
                      {"usable", source.usable},
                      {"summary", source.summary},
+                     {"unknown", source.unknown},
+                     {"todo", source.todo},
                      {"devices", source.devices}});
-    fmt::print("{}\n", nlohmann::json{{"sources", all}, {"total", total}}.dump(
-                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print(
+        "{}\n",
+        nlohmann::json{{"looked_for", sensors::card_vendors()}, {"sources", all}, {"total", total}}.dump(
+            2, ' ', false, nlohmann::json::error_handler_t::replace));
     return kOk;
   }
   for (const auto& source : found) {
     fmt::print("{:<4} {:<11} {}\n", source.usable ? "yes" : "no", source.source, source.summary);
     for (const auto& device : source.devices) fmt::print("{:<16} {}\n", "", device);
+    if (!source.todo.empty() && source.summary.find(source.todo) == std::string::npos)
+      fmt::print("{:<16} → {}\n", "", source.todo);
   }
+  fmt::print("Cards were looked for of: {}.\n", fmt::join(sensors::card_vendors(), ", "));
   fmt::print("{}\n", total);
   return kOk;
 }
@@ -86,6 +94,9 @@ int detect(bool json, const std::string& host_root) {
 /// The table of docs/method/coverage.md and of the settings page, from the parsers' own registration.
 int coverage(bool json, bool markdown) {
   const auto rows = metering::tool_coverage();
+  if (json && markdown)
+    return report("power coverage",
+                  Error{ErrorCode::invalid_input, "--json and --markdown are two forms: give one", ""});
   if (json) {
     auto all = nlohmann::json::array();
     for (const auto& row : rows)

@@ -17,15 +17,18 @@ namespace tidewatt::cli {
 namespace {
 
 constexpr Milliseconds kDeadline{15'000};
+constexpr std::string_view kServiceDataFolder = "/var/lib/tidewatt";  // as tidewatt-server.service
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string{} : std::string{value};
 }
 
-/// Where a server, and a demo, of this user keep the operator's token unless told otherwise.
+/// Where a server, a demo of this user and the installed service keep the operator's token unless told
+/// otherwise.
 std::vector<std::string> default_token_files() {
-  return {default_data_folder() + "/ops.token", default_data_folder() + "/demo/ops.token"};
+  return {default_data_folder() + "/ops.token", default_data_folder() + "/demo/ops.token",
+          std::string{kServiceDataFolder} + "/ops.token"};
 }
 
 /// Those files, where `access` asks this machine: another one is never shown this one's token unasked.
@@ -42,7 +45,7 @@ std::string token_hint(const ServerAccess& access) {
   if (!environment("TIDEWATT_TOKEN").empty()) return "tried the token in TIDEWATT_TOKEN";
   const auto files = own_token_files(access);
   if (files.empty()) return "give --token-file, or set TIDEWATT_TOKEN";
-  return fmt::format("tried {}; give --token-file, or set TIDEWATT_TOKEN", fmt::join(files, " and "));
+  return fmt::format("tried {}; give --token-file, or set TIDEWATT_TOKEN", fmt::join(files, ", "));
 }
 
 /// The tokens to try, in order; none is also a way to ask.

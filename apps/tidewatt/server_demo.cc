@@ -295,7 +295,6 @@ int run_demo(const DemoOptions& options) {
   auto& arguments = loaded.arguments;
   if (options.flags.data.empty()) arguments.data_folder = default_data_folder() + "/demo";
   arguments.api.people = {};  // its own feeder registers a day of tasks at once
-  if (!arguments.api.cpu_model) arguments.api.cpu_model = carbon::cpu_power_model(Watts{120}, Watts{420});
 
   std::optional<MeterLog> log;
   if (!options.replay_file.empty()) {

@@ -75,6 +75,7 @@ std::vector<Beat> SimCluster::beats(UtcTime at) {
     beat.monotonic = at.time_since_epoch();
     beat.zone = node.zone;
     beat.labels = {{"simulated", "true"}};
+    beat.sources = {{"sim", SourceState::ok, ""}};
     beat.cpu_cores = 64;
     beat.cpu_model = "Simulated CPU";
     for (const auto& reading : *readings) {

@@ -167,7 +167,8 @@ def _metrics(agent):
 def test_check_config_fails_for_files_that_are_not_there(tidewatt_agent, tmp_path):
     there = tmp_path / "token"
     there.write_text("x\n")
-    good = run(tidewatt_agent, "--check-config", "--server", "http://s", "--token-file", str(there))
+    spool = ("--spool-dir", str(tmp_path / "spool"))
+    good = run(tidewatt_agent, "--check-config", "--server", "http://s", "--token-file", str(there), *spool)
     assert good.returncode == 0, good
     for flag in ("--token-file", "--relay-token-file"):
         bad = run(tidewatt_agent, "--check-config", "--server", "http://s", flag, "/no/such/file")
@@ -176,6 +177,41 @@ def test_check_config_fails_for_files_that_are_not_there(tidewatt_agent, tmp_pat
     assert run(tidewatt_agent, "--check-config", "--server", "http://s", "--token-file", str(there)).returncode == 2
     ca = run(tidewatt_agent, "--check-config", "--server", "https://s", "--ca-file", "/no/such/ca")
     assert ca.returncode == 2 and "/no/such/ca" in ca.stderr, ca
+
+
+def test_check_config_names_all_that_cannot_be_used_at_once(tidewatt_agent, tmp_path):
+    (tmp_path / "file").write_text("x\n")
+    sources = ["redfish:https://bmc;credentials=/no/bmc;ca=/no/ca", "snmp:pdu;model=apc;community=/no/pdu", "ipmi:tool=/no/ipmitool", "replay:/no/log"]
+    told = run(tidewatt_agent, "--check-config", "--sources", ",".join(sources), "--host-root", "/no/host", "--attribution-cgroup-root", "/no/cgroup",
+               "--spool-dir", str(tmp_path / "file" / "spool"), "--node-id", "", "--tls-certificate", "/no/cert", "--tls-key", "/no/key")
+    assert told.returncode == 2, told
+    for name in ("server: is required", "node-id", "token_file: none is given", "/no/bmc", "/no/ca", "/no/pdu", "/no/ipmitool", "/no/log", "/no/host", "/no/cgroup",
+                 "spool.dir", "/no/cert", "/no/key"):
+        assert name in told.stderr, (name, told.stderr)
+    twice = run(tidewatt_agent, "--check-config", "--server", "http://s", "--sources", "tool:npu-smi,tool:npu-smi")
+    assert twice.returncode == 2 and "tool:npu-smi stands twice" in twice.stderr, twice
+
+
+def test_a_secret_that_others_may_read_is_a_warning(tidewatt_agent, token, tmp_path):
+    community = token("public", "community")
+    os.chmod(community, 0o644)
+    arguments = ("--check-config", "--server", "http://s", "--token-file", token("x"), "--spool-dir", str(tmp_path / "spool"),
+                 "--sources", f"snmp:pdu;model=apc;community={community}")
+    told = run(tidewatt_agent, *arguments)
+    assert told.returncode == 0 and f"chmod 600 {community}" in told.stderr, told
+    os.chmod(community, 0o600)
+    assert "chmod" not in run(tidewatt_agent, *arguments).stderr
+
+
+def test_half_of_what_is_there_is_a_warning_with_something_to_do(tidewatt, shared_server, tmp_path):
+    for package in (0, 1):
+        zone = tmp_path / f"sys/class/powercap/intel-rapl:{package}"
+        zone.mkdir(parents=True)
+        (zone / "name").write_text(f"package-{package}\n")
+        (zone / "energy_uj").write_text("5\n" if package == 0 else "\n")
+    findings = doctor(tidewatt, "--server", f"http://127.0.0.1:{shared_server.port}", "--host-root", str(tmp_path))
+    (rapl,) = [f for f in findings if f["text"].startswith("rapl")]
+    assert rapl["state"] == "warn" and "1 of 2" in rapl["text"] and rapl["todo"], rapl
 
 
 @pytest.mark.parametrize("value", ["550", "0", "-1"])

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "card_families.h"
 #include "node_meter_spec.h"
 #include "tidewatt/config/suggest.h"
 #include "tidewatt/sensors/libraries.h"
@@ -232,6 +233,7 @@ void read_sources(config::Settings& settings, AgentConfig& out) {
       settings.add_problem("sources", spec.error().message);
     }
   }
+  for (auto& problem : check_sources_once(out.sources)) settings.add_problem("sources", std::move(problem));
   for (auto& problem : check_node_meters(out.sources, out.beat, out.source_deadline))
     settings.add_problem("sources", std::move(problem));
   if (settings.list("sources").empty()) settings.add_problem("sources", "is empty; give at least auto");
@@ -335,6 +337,8 @@ AgentConfig config_from(config::Settings& settings) {
     settings.add_problem("beat", fmt::format("{} ms is shorter than the interval of {} ms", out.beat.count(),
                                              out.interval.count()));
   }
+  if (settings.given("node_id") && out.node_id.empty())
+    settings.add_problem("node_id", "is empty; leave it out for the host name");
   if (out.cluster.empty()) settings.add_problem("cluster", "is empty; leave it out for \"default\"");
   return out;
 }

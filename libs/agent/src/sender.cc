@@ -146,6 +146,10 @@ bool Sender::read_token() {
     return false;
   }
   token_trouble_.clear();
+  if (!*read && !no_token_told_)
+    log::warning("no token was given: the server refuses beats without one",
+                 {{"todo", "give --token-file, or set TIDEWATT_TOKEN"}});
+  no_token_told_ = !*read;
   const bool changed = *read != token_;
   token_ = std::move(*read);
   return changed;

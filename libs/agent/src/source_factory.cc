@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "card_families.h"
 #include "node_meter_spec.h"
 #include "tidewatt/metering/replay_log.h"
 #include "tidewatt/sensors/isolated.h"
@@ -98,31 +99,6 @@ std::unique_ptr<sensors::Source> library(const std::string& name, const SourcePa
       name, [start = parts.start_sensor, name] { return start(name); }, parts.clock);
 }
 
-/// One vendor's ways to its cards, the better first.
-struct Family {
-  std::string_view name;
-  std::vector<std::string> libraries;
-  std::vector<std::string> tools;
-};
-
-const std::vector<Family>& families() {
-  static const std::vector<Family> kAll{{"nvidia", {"nvml"}, {"nvidia-smi"}},
-                                        {"amd", {"amdsmi", "rocm-smi-lib"}, {"amd-smi", "rocm-smi"}},
-                                        {"intel", {"level-zero"}, {"xpu-smi"}},
-                                        {"hygon", {"hygon-smi-lib"}, {"hy-smi"}},
-                                        {"huawei", {"dcmi"}, {"npu-smi"}},
-                                        {"cambricon", {"cndev"}, {"cnmon"}},
-                                        {"metax", {"mxsml"}, {"mx-smi"}},
-                                        {"enflame", {"efml"}, {"efsmi"}},
-                                        {"mthreads", {"mtml"}, {"mthreads-gmi"}},
-                                        {"habana", {"hlml"}, {"hl-smi"}},
-                                        {"kunlunxin", {"xpuml"}, {"kunlunxin-xpu-smi"}},
-                                        {"iluvatar", {}, {"ixsmi"}},
-                                        {"biren", {}, {"brsmi"}},
-                                        {"tenstorrent", {}, {"tt-smi"}}};
-  return kAll;
-}
-
 bool is_here(const Family& family, const FileSystem& files) {
   const auto has_cards = [&](const std::string& name) { return sensors::has_cards_for(name, files); };
   if (!family.libraries.empty()) return std::ranges::any_of(family.libraries, has_cards);
@@ -164,25 +140,29 @@ class WhereNvidiaIs final : public sensors::Source {
   bool seen_ = false;
 };
 
-/// A source's cards numbered from `first` on: those of two sources must not share a number, since a card
-/// without uuid is known by it.
+/// A source's devices numbered from `first_card` on, and those that aren't cards from `first_other`: two
+/// sources must not share a number, since a device without uuid is known by it.
 class Numbered final : public sensors::Source {
  public:
-  Numbered(std::unique_ptr<Source> source, int first) : source_(std::move(source)), first_(first) {}
+  Numbered(std::unique_ptr<Source> source, int first_card, int first_other)
+      : source_(std::move(source)), first_card_(first_card), first_other_(first_other) {}
   [[nodiscard]] std::string name() const override { return source_->name(); }
   Result<std::vector<sensors::Reading>> read() override {
     TW_TRY(auto readings, source_->read());
-    for (auto& reading : readings)
-      if (reading.domain == kDomainGpu) reading.index += first_;
+    for (auto& reading : readings) reading.index += reading.domain == kDomainGpu ? first_card_ : first_other_;
     return readings;
   }
 
  private:
   std::unique_ptr<Source> source_;
-  int first_;
+  int first_card_;
+  int first_other_;
 };
 
-constexpr int kCardsOfASource = 100;
+/// Simulated or recorded: it has every domain, and beside real hardware it must not share its numbers.
+bool is_made_up(const SourceSpec& spec) { return spec.kind == "sim" || spec.kind == "replay"; }
+
+constexpr int kDevicesOfASource = 100;
 
 constexpr std::size_t kMaxLogBytes = 256U << 20U;
 
@@ -222,10 +202,18 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
     out.push_back(std::make_unique<Owning>(std::move(source), parts));
   };
   int of_cards = 0;
-  const auto add_cards = [&](std::unique_ptr<sensors::Source> source) {
-    if (of_cards > 0) source = std::make_unique<Numbered>(std::move(source), of_cards * kCardsOfASource);
+  // Real rails, boards and meters come first, whatever the order in the settings.
+  int of_others = std::ranges::all_of(specs, is_made_up) ? 0 : 1;
+  const auto add_cards = [&](std::unique_ptr<sensors::Source> source, bool has_others = false) {
+    const int others = has_others ? of_others++ : 0;
+    if (of_cards + others > 0)
+      source = std::make_unique<Numbered>(std::move(source), of_cards * kDevicesOfASource,
+                                          others * kDevicesOfASource);
     ++of_cards;
     add(std::move(source));
+  };
+  const auto is_named = [&](const Family& family) {
+    return std::ranges::any_of(specs, [&](const auto& spec) { return family_of(spec) == &family; });
   };
   int pdus = 0;
   SourceSpec ipmi;
@@ -236,6 +224,7 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
       // NVIDIA is looked for later too; where it isn't here yet, its numbers come last.
       std::unique_ptr<sensors::Source> later;
       for (const auto& family : families()) {
+        if (is_named(family)) continue;  // its cards would count twice
         const bool here = is_here(family, *parts.files);
         const bool nvidia = family.name == "nvidia";
         if (!here && !nvidia) continue;
@@ -257,10 +246,10 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
     if (all) add(make_node_meter(ipmi, parts, 0));
     if (is_node_meter(spec.kind)) add(make_node_meter(spec, parts, pdus));
     if (spec.kind == "snmp") ++pdus;
-    if (spec.kind == "sim") add_cards(sim(spec, parts));
+    if (spec.kind == "sim") add_cards(sim(spec, parts), true);
     if (spec.kind == "replay") {
       TW_TRY(auto source, replay(spec, parts));
-      add(std::move(source));
+      add_cards(std::move(source), true);
     }
   }
   return out;

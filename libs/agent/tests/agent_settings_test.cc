@@ -6,6 +6,7 @@
 namespace tidewatt::agent {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -66,6 +67,27 @@ TEST(AgentSettings, AllProblemsAreToldAtOnce) {
                                            HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 
+TEST(AgentSettings, AnEmptyNodeIdIsAProblemAndNotTheHostName) {
+  EXPECT_THAT(load({"--server", "http://s", "--node-id", ""}).problems, ElementsAre(HasSubstr("is empty")));
+}
+
+TEST(AgentSettings, NothingIsMeasuredTwice) {
+  const auto told = [](const char* sources) {
+    return load({"--server", "http://s", "--sources", sources}).problems;
+  };
+  EXPECT_THAT(told("tool:npu-smi,tool:npu-smi"), ElementsAre(HasSubstr("tool:npu-smi stands twice")));
+  EXPECT_THAT(told("tool:npu-smi,dcmi"), ElementsAre(HasSubstr("read the same cards (huawei)")));
+  EXPECT_THAT(told("nvidia-smi,tool:nvidia-smi"), ElementsAre(HasSubstr("read the same cards (nvidia)")));
+  EXPECT_THAT(told("amdsmi,tool:rocm-smi"), ElementsAre(HasSubstr("read the same cards (amd)")));
+  EXPECT_THAT(told("rapl,rapl"), ElementsAre(HasSubstr("rapl stands twice")));
+  EXPECT_THAT(told("hwmon,auto"), ElementsAre(HasSubstr("auto has hwmon too")));
+  EXPECT_THAT(told("sim:gpus=1,sim:gpus=2"), ElementsAre(HasSubstr("sim stands twice")));
+  EXPECT_THAT(told("replay:/a,replay:/a"), ElementsAre(HasSubstr("replay:/a stands twice")));
+  EXPECT_THAT(told("auto,auto"), Contains(HasSubstr("auto stands twice")));
+  EXPECT_THAT(told("auto,tool:npu-smi,nvml"), IsEmpty()) << "auto leaves out what is named";
+  EXPECT_THAT(told("nvml,amdsmi,rapl,hwmon,ipmi,sim"), IsEmpty());
+}
+
 TEST(AgentSettings, AMeterFitsTheBeatAndStandsOnce) {
   const auto told = [](const char* sources) {
     return load({"--server", "http://s", "--beat", "5s", "--sources", sources}).problems;
@@ -75,6 +97,9 @@ TEST(AgentSettings, AMeterFitsTheBeatAndStandsOnce) {
   EXPECT_THAT(told("ipmi:deadline=30s"), ElementsAre(HasSubstr("longer than source_deadline of 5000 ms")));
   EXPECT_THAT(told("auto,ipmi"), ElementsAre(HasSubstr("ipmi stands 2 times")));
   EXPECT_THAT(told("redfish:https://a,redfish:https://b"), ElementsAre(HasSubstr("redfish stands 2 times")));
+  EXPECT_THAT(told("snmp:pdu;model=apc;community=/c,snmp:pdu;oid=.1.3.6;community=/c"),
+              ElementsAre(HasSubstr("snmp:pdu stands twice")));
+  EXPECT_THAT(told("snmp:pdu;oid=.1.3.7;community=/c,snmp:pdu;oid=.1.3.6;community=/c"), IsEmpty());
   EXPECT_THAT(load({"--server", "http://s", "--host-root", "host"}).problems,
               ElementsAre(HasSubstr("is no absolute path")));
 }

@@ -158,6 +158,33 @@ TEST_F(LibrarySources, CardsOfTwoSourcesNeverShareANumber) {
   EXPECT_THAT(numbers, ElementsAre(0, 1, 100, 101, 102));
 }
 
+TEST_F(LibrarySources, AutoLeavesOutTheVendorsThatAreNamedBesideIt) {
+  card("0x19e5");
+  EXPECT_THAT(build("auto"), ElementsAre("huawei", "nvidia", "rapl", "hwmon", "ipmi"));
+  auto made =
+      build_sources({*parse_source("auto"), *parse_source("tool:npu-smi"), *parse_source("nvml")}, parts);
+  ASSERT_TRUE(made);
+  std::vector<std::string> names;
+  for (const auto& source : *made) names.push_back(source->name());
+  EXPECT_THAT(names, ElementsAre("rapl", "hwmon", "ipmi", "npu-smi", "nvml"));
+}
+
+TEST_F(LibrarySources, WhatIsSimulatedNeverSharesANumberWithRealRails) {
+  for (const auto& order : {std::vector<const char*>{"rapl", "sim:gpus=1"}, {"sim:gpus=1", "rapl"}}) {
+    std::vector<SourceSpec> specs;
+    for (const char* text : order) specs.push_back(*parse_source(text));
+    auto made = build_sources(specs, parts);
+    ASSERT_TRUE(made);
+    for (const auto& source : *made) {
+      if (source->name() != "sim") continue;
+      const auto readings = source->read();
+      ASSERT_TRUE(readings);
+      for (const auto& reading : *readings)
+        EXPECT_EQ(reading.index >= 100, reading.domain != kDomainGpu) << reading.domain << reading.index;
+    }
+  }
+}
+
 TEST_F(LibrarySources, AToolIsRunByItsName) {
   EXPECT_THAT(build("tool:nvidia-smi"), ElementsAre("nvidia-smi"));
   EXPECT_FALSE(sources[0]->read());

@@ -35,27 +35,50 @@ std::string described(const Reading& reading) {
   return fmt::format("{} {}{}: unknown: {}", reading.domain, reading.index, what, reading.reason);
 }
 
+bool is_asleep(const Reading& reading) { return reading.reason.starts_with("suspended"); }
+
 bool gives(const Reading& reading) {
   return reading.power || reading.energy_total || reading.reason == "counter_baseline";
+}
+
+/// What isn't installed is absent; all else is there and gives nothing.
+void take_error(const Error& error, Detection& out) {
+  out.summary = error.to_string();
+  out.forbidden = error.code == ErrorCode::permission_denied;
+  out.broken = !out.forbidden && error.code != ErrorCode::not_found;
+  out.todo = error.hint;
+}
+
+/// The first reason of a device that can't be read; empty when all can.
+std::string why_unknown(const std::vector<Reading>& readings) {
+  for (const auto& reading : readings)
+    if (!gives(reading) && !is_asleep(reading)) return reading.reason;
+  return {};
 }
 
 Detection from_readings(const std::string& source, const Result<std::vector<Reading>>& readings) {
   Detection out;
   out.source = source;
   if (!readings) {
-    out.summary = readings.error().to_string();
-    out.forbidden = readings.error().code == ErrorCode::permission_denied;
+    take_error(readings.error(), out);
     return out;
   }
   std::map<std::string, int> counts;
   for (const auto& reading : *readings) {
     out.usable |= gives(reading);
+    if (!gives(reading) && !is_asleep(reading) && !reading.reason.empty()) ++out.unknown;
     ++counts[reading.domain];
     out.devices.push_back(described(reading));
   }
   std::vector<std::string> parts;
   for (const auto& [domain, count] : counts) parts.push_back(fmt::format("{} x {}", count, domain));
   out.summary = fmt::format("{}", fmt::join(parts, ", "));
+  if (out.usable && out.unknown > 0) {
+    const auto reason = why_unknown(*readings);
+    out.summary += fmt::format("; {} of {} can't be read, that part is unknown: {}", out.unknown,
+                               readings->size(), reason);
+    out.forbidden = reason.find("ermission denied") != std::string::npos;
+  }
   if (out.usable || readings->empty()) return out;
   const auto& why = readings->front().reason;
   out.summary += fmt::format("; none can be read: {}", why);
@@ -88,8 +111,8 @@ void look_through(const std::string& library, const FileSystem& files, const Lib
   }
   const auto look = open(library);
   if (!look) {
-    out.summary = fmt::format("{}; {}", place, look.error().to_string());
-    out.forbidden = look.error().code == ErrorCode::permission_denied;
+    take_error(look.error(), out);
+    out.summary = fmt::format("{}; {}", place, out.summary);
     return;
   }
   auto seen = from_readings(library, look);
@@ -97,6 +120,8 @@ void look_through(const std::string& library, const FileSystem& files, const Lib
   out.summary = fmt::format("{} opened; {}", file.empty() ? names : file,
                             look->empty() ? "it counts no card" : seen.summary);
   out.usable = seen.usable;
+  out.unknown = seen.unknown;
+  out.forbidden = seen.forbidden;
   out.devices = std::move(seen.devices);
 }
 
@@ -134,6 +159,19 @@ Detection detect_nvml(const FileSystem& files, const LibraryLook& open) {
   return out;
 }
 
+/// Whether `auto` comes to run this tool: by the cards of the library that it stands in for.
+bool auto_reads(const std::string& tool, const FileSystem& files) {
+  static const std::map<std::string, std::string> kLibraryOf{
+      {"amd-smi", "amdsmi"},         {"rocm-smi", "amdsmi"},
+      {"xpu-smi", "level-zero"},     {"hy-smi", "hygon-smi-lib"},
+      {"npu-smi", "dcmi"},           {"cnmon", "cndev"},
+      {"mx-smi", "mxsml"},           {"efsmi", "efml"},
+      {"mthreads-gmi", "mtml"},      {"hl-smi", "hlml"},
+      {"kunlunxin-xpu-smi", "xpuml"}};
+  const auto library = kLibraryOf.find(tool);
+  return library == kLibraryOf.end() || has_cards_for(library->second, files);
+}
+
 void detect_other_vendors(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
                           const LibraryLook& open, std::vector<Detection>& found) {
   for (const auto& name : library_names()) {
@@ -143,9 +181,17 @@ void detect_other_vendors(const FileSystem& files, ProcessRunner& processes, con
     look_through(name, files, open, detection);
     found.push_back(std::move(detection));
   }
-  for (const auto& name : tool_names())
-    if (name != "nvidia-smi" && has_tool(name, files))
-      found.push_back(from_readings(name, make_tool(name, files, processes, clock)->read()));
+  for (const auto& name : tool_names()) {
+    if (name == "nvidia-smi" || !has_tool(name, files)) continue;
+    auto detection = from_readings(name, make_tool(name, files, processes, clock)->read());
+    if (detection.usable && !auto_reads(name, files)) {
+      detection.todo = fmt::format(
+          "auto doesn't read it, for none of its cards is on the PCI bus: set sources: [auto, tool:{}]",
+          name);
+      detection.summary += fmt::format("; not by auto, only as tool:{}", name);
+    }
+    found.push_back(std::move(detection));
+  }
 }
 
 // Domains with a reading, and the source each comes from.
@@ -223,6 +269,10 @@ std::string total_in_words(const std::vector<Detection>& detections) {
     out = fmt::format("The node's total is {}.", fmt::join(parts, " + "));
   else if (total.known)
     out = fmt::format("The node's total is its whole-machine meter, {}: no component can be read.", parts[0]);
+  for (const auto& detection : detections)
+    if (detection.usable && detection.unknown > 0)
+      out += fmt::format(" {} of {}'s devices can't be read: that part is unknown and in no total.",
+                         detection.unknown, detection.source);
   if (!beside.empty()) out += fmt::format(" Shown beside it, never added: {}.", fmt::join(beside, "; "));
   return out;
 }

@@ -110,7 +110,17 @@ class SnmpPdu final : public Source {
                                   "2",
                                   options_.host};
     argv.insert(argv.end(), oids.begin(), oids.end());
-    TW_TRY(auto output, processes_.run(argv, options_.deadline));
+    auto output_or = processes_.run(argv, options_.deadline);
+    if (!output_or) {
+      // The program that is run is env: its name says nothing.
+      Error error = output_or.error();
+      if (error.code == ErrorCode::timed_out)
+        error = {error.code,
+                 fmt::format("{} {}: no answer within {} ms", tool, options_.host, options_.deadline.count()),
+                 "check address, community and firewall"};
+      return tl::unexpected(std::move(error));
+    }
+    auto output = std::move(*output_or);
     if (output.exit_code == kNotStarted)
       return fail(ErrorCode::not_found, fmt::format("no {}: net-snmp's tools aren't installed", tool),
                   "install the package snmp (Debian) or net-snmp-utils");

@@ -265,6 +265,14 @@ std::vector<std::string> tool_names() {
   return names;
 }
 
+std::vector<std::string> card_vendors() {
+  std::vector<std::string> vendors;
+  for (const auto& tool : tools())
+    if (std::find(vendors.begin(), vendors.end(), tool.vendor) == vendors.end())
+      vendors.emplace_back(tool.vendor);
+  return vendors;
+}
+
 bool has_tool(std::string_view name, const FileSystem& files) {
   const auto* tool = find(name);
   return tool != nullptr && !place_of(*tool, files).empty();

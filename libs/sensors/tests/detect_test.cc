@@ -74,6 +74,38 @@ TEST_F(Detect, AnUnreadableZoneIsSeenButNotUsable) {
   EXPECT_NE(of(all, "rapl").summary.find("CAP_DAC_READ_SEARCH"), std::string::npos);
 }
 
+TEST_F(Detect, OneOfTwoZonesThatCantBeReadIsAnUnknownPart) {
+  zone("intel-rapl:0", "package-0");
+  zone("intel-rapl:1", "package-1");
+  const std::string path = "/sys/class/powercap/intel-rapl:1/energy_uj";
+  files.faults[path] = Error{ErrorCode::permission_denied, path + ": Permission denied", ""};
+  const auto all = found();
+  EXPECT_TRUE(of(all, "rapl").usable);
+  EXPECT_TRUE(of(all, "rapl").forbidden);
+  EXPECT_EQ(of(all, "rapl").unknown, 1);
+  EXPECT_NE(of(all, "rapl").summary.find("1 of 2 can't be read, that part is unknown"), std::string::npos)
+      << of(all, "rapl").summary;
+  EXPECT_NE(total_in_words(all).find("1 of rapl's devices can't be read"), std::string::npos);
+}
+
+TEST_F(Detect, AToolThatFailsOrHangsIsBrokenAndNotAbsent) {
+  EXPECT_FALSE(of(found(), "nvidia-smi").broken) << "it isn't installed";
+  processes.answers.insert_or_assign("nvidia-smi", ProcessOutput{9, "", "NVIDIA-SMI has failed"});
+  EXPECT_TRUE(of(found(), "nvidia-smi").broken);
+  EXPECT_NE(of(found(), "nvidia-smi").summary.find("9"), std::string::npos);
+}
+
+TEST_F(Detect, AToolThatAutoDoesNotReadSaysHowToSetIt) {
+  files.files["/opt/rocm/bin/rocm-smi"] = "";
+  processes.answers.insert_or_assign(
+      "/opt/rocm/bin/rocm-smi",
+      ProcessOutput{0, R"json({"card0": {"Average Graphics Package Power (W)": "34.0"}})json", ""});
+  EXPECT_NE(of(found(), "rocm-smi").todo.find("[auto, tool:rocm-smi]"), std::string::npos);
+  files.files["/sys/bus/pci/devices/0000:03:00.0/vendor"] = "0x1002\n";
+  files.files["/sys/bus/pci/devices/0000:03:00.0/class"] = "0x038000\n";
+  EXPECT_TRUE(of(found(), "rocm-smi").todo.empty());
+}
+
 TEST_F(Detect, CardsWithoutALibraryAreCalledUnseenNotAbsent) {
   files.files["/sys/bus/pci/devices/0000:3b:00.0/vendor"] = "0x10de";
   files.files["/sys/bus/pci/devices/0000:3b:00.0/class"] = "0x030200";
@@ -111,7 +143,9 @@ TEST_F(Detect, ALibraryIsLookedForFoundAndOpened) {
     return std::vector{card, dark};
   });
   EXPECT_TRUE(seen.usable);
-  EXPECT_EQ(seen.summary, "/usr/local/dcmi/libdcmi.so opened; 2 x gpu");
+  EXPECT_EQ(seen.summary,
+            "/usr/local/dcmi/libdcmi.so opened; 2 x gpu; 1 of 2 can't be read, that part is unknown: not "
+            "supported");
   EXPECT_EQ(seen.devices.back(), "gpu 1: unknown: not supported");
   const auto none = told([](const std::string&) { return std::vector<Reading>{}; });
   EXPECT_EQ(none.summary, "/usr/local/dcmi/libdcmi.so opened; it counts no card");

@@ -30,6 +30,14 @@ describe("messages", () => {
       expect(text, k).not.toMatch(new RegExp(`${han}[A-Za-z0-9]|[A-Za-z0-9]${han}`, "u"));
     }
   });
+  it("give a method words of its own, apart from those of a quality", () => {
+    for (const messages of [en, zh])
+      for (const method of ["counter", "integrated", "mixed"] as const) {
+        expect(messages[`method.${method}`]).not.toBe(messages["word.mixed"]);
+        expect(messages[`method.${method}`]).not.toBe(messages["word.simulated"]);
+      }
+    expect(en["method.mixed"]).toBe("counter and power over time");
+  });
   it("formats plurals and nested arguments", () => {
     expect(formatMessage(en["bar.alerts"], { n: 1 }, "en")).toBe("1 alert");
     expect(formatMessage(en["bar.alerts"], { n: 1200 }, "en")).toBe("1,200 alerts");

@@ -212,7 +212,7 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
                     <td className="r"><Value text={number(d.power_limit_watts)} reason={not} /></td>
                     <td className="r"><Value text={number(known(d.energy_kwh) === null ? null : (d.energy_kwh ?? 0) / div)} reason={t("unknown.no_data")} /></td>
                     <td className={coverageIsLow(d.coverage) ? "r warn-text" : "r"}><Value text={coverage(d.coverage, d.gap_seconds, d.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(d.coverage) && <span aria-hidden="true"> ▲</span>}</td>
-                    <td className="clip">{d.method ? code("word", d.method) : <Unknown reason={why} />}{d.reason && <span className="dim"> {d.reason}</span>}</td>
+                    <td className="clip">{d.method ? code("method", d.method) : <Unknown reason={why} />}{d.reason && <span className="dim"> {d.reason}</span>}</td>
                     <td className="r"><Value text={percent(d.util)} reason={not} /></td>
                     <td className="r"><Value text={bytes(d.memory_used_bytes)} reason={not} /></td>
                     <td className="r"><Value text={published(d.temperature_c)} reason={not} /></td>

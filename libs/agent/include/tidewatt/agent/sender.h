@@ -67,6 +67,7 @@ class Sender {
   std::optional<std::string> token_;
   bool token_read_ = false;
   std::string token_trouble_;
+  bool no_token_told_ = false;
   SteadyTime not_before_{};
   std::string logged_trouble_;
   SteadyTime logged_at_{};

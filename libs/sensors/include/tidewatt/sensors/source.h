@@ -29,6 +29,9 @@ struct Detection {
   bool usable = false;
   std::string summary;     ///< "2 packages, dram" or why not, in words a person can act on
   bool forbidden = false;  ///< it is there, but this user may not read it
+  bool broken = false;     ///< it is there, but fails or doesn't answer
+  int unknown = 0;         ///< devices of it that can't be read; those asleep aren't counted
+  std::string todo{};      ///< what to do about it; empty = nothing known, or nothing to do
   std::vector<std::string> devices;
 };
 

@@ -29,6 +29,8 @@ std::unique_ptr<Source> make_hwmon(const FileSystem& files, const Clock& clock);
 
 /// The vendors' tools that can be run and understood, by the names of metering::known_tools().
 std::vector<std::string> tool_names();
+/// The vendors whose cards are looked for: "nvidia", "amd", ...
+std::vector<std::string> card_vendors();
 /// Whether the tool's program lies in one of the places where it is looked for.
 bool has_tool(std::string_view name, const FileSystem& files);
 /// A vendor's cards by running its tool: the fallback where its library can't be opened. Deadline 5 s; after

@@ -183,6 +183,8 @@ class ToolSource final : public Source {
     if (has_failed(*output)) return tl::unexpected(failure_of(*output, parsed));
     if (!parsed) return tl::unexpected(parsed.error());
     std::vector<Reading> readings;
+    // A socket among the cards is the counters' of the processor: two owners would count it twice.
+    std::erase_if(parsed->devices, [](const auto& device) { return !device.domain.empty(); });
     const bool numbered = have_own_numbers(parsed->devices);
     for (const auto& device : parsed->devices) {
       const auto* number = std::get_if<std::int64_t>(&device.index);

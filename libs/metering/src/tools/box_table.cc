@@ -9,6 +9,7 @@
 
 #include "tidewatt/units/text.h"
 #include "tools/label.h"
+#include "tools/samples.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -350,7 +351,9 @@ bool has_box_header(const BoxTable& table, std::string_view text) {
   return false;
 }
 
-Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view text) {
+namespace {
+
+Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text) {
   const auto lines = lines_of(text);
   std::optional<Layout> layout;
   std::size_t header_line = 0;
@@ -414,6 +417,64 @@ Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view tex
   // A closing rule that is the very end may be one between two cards.
   if (is_open(text) && end + 1 == lines.size()) readings.total.reset();
   return readings;
+}
+
+bool same_words(std::string_view a, std::string_view b) { return words_of(a) == words_of(b); }
+
+std::size_t offset_of(std::string_view text, const std::vector<std::string_view>& lines, std::size_t line) {
+  return line < lines.size() ? static_cast<std::size_t>(lines[line].data() - text.data()) : text.size();
+}
+
+// Where the tables of a loop begin: at the first one's banner when it comes again, else at its header.
+std::vector<std::size_t> starts_of(const BoxTable& table, const std::vector<std::string_view>& lines) {
+  const auto runs = runs_of(lines, 0, false);
+  const auto first = std::find_if(runs.begin(), runs.end(), [&](const Run& run) {
+    if (is_process_table(run.lines[0])) return false;
+    const auto layout = layout_of(table, run.lines);
+    return layout.has_index && (layout.has_power || !table.no_power_reason.empty());
+  });
+  if (first == runs.end()) return {0};
+  std::size_t above = 0;  // lines of the table above the header
+  while (above < first->line &&
+         (is_content(lines[first->line - above - 1]) || is_rule(lines[first->line - above - 1])))
+    ++above;
+  const auto begins_with = [&](const std::vector<std::string_view>& wanted) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = static_cast<std::size_t>(first - runs.begin()); i < runs.size(); ++i)
+      if (runs[i].lines.size() >= wanted.size() &&
+          std::equal(wanted.begin(), wanted.end(), runs[i].lines.begin(), same_words))
+        found.push_back(runs[i].line);
+    return found;
+  };
+  auto starts = begins_with(first->lines);
+  auto distance = above;
+  if (first != runs.begin() && (first - 1)->line + above >= first->line) {
+    auto banners = begins_with({(first - 1)->lines[0]});
+    if (banners.size() + 1 >= starts.size()) {
+      distance = (first - 1)->line + above - first->line;
+      starts = std::move(banners);
+      starts.insert(starts.begin(), first->line);
+    }
+  }
+  for (auto& start : starts) start -= std::min(start, distance);
+  starts[0] = 0;
+  return starts;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view text) {
+  const auto lines = lines_of(text);
+  const auto starts = starts_of(table, lines);
+  if (starts.size() < 2) return parse_one_box(table, text);
+  std::vector<std::string_view> samples;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto begin = offset_of(text, lines, starts[i]);
+    const auto end = i + 1 < starts.size() ? offset_of(text, lines, starts[i + 1]) : text.size();
+    if (end > begin) samples.push_back(text.substr(begin, end - begin));
+  }
+  return read_samples(samples, !has_box_header(table, samples.back()),
+                      [&](std::string_view sample) { return parse_one_box(table, sample); });
 }
 
 }  // namespace tidewatt::metering::tools

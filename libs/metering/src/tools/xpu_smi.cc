@@ -238,7 +238,7 @@ bool is_intel(std::string_view text) {
 }
 
 Result<ToolReadings> parse_intel_xpu_smi(std::string_view command, std::string_view text) {
-  if (has_json(text)) return parse_json_stats(text);
+  if (has_json(text)) return read_json_samples(text, parse_json_stats);
   if (is_config(text)) return parse_config(text);
   if (is_stats(text)) return parse_stats(text);
   return parse_smi_like(forms(), command, text);

@@ -161,6 +161,16 @@ bool is_power_pair(std::string_view value, bool unit_shared) {
          (contains(value, "W") || contains(lower(value), "n"));
 }
 
+// One side of a pair that is printed without its slash: watts, or a word for none.
+bool is_side(std::string_view value) {
+  return value == "N/A" || value == "NA" || parse_watts(value, "").watts.has_value();
+}
+
+// "1 234W", "max 15W": the value begins before its last word, so that this word alone isn't it.
+bool begins_before(const std::vector<std::string_view>& values, std::size_t at) {
+  return at > 0 && (is_bare_number(values[at - 1]) || judge_label(values[at - 1], true).bound);
+}
+
 // The value that stands under a label. Equal counts of labels and values: the label's own place among them.
 // Otherwise only what can't be mistaken: the cell's single usage/cap pair, or its single value in watts.
 std::optional<std::string> value_under(const PowerPlace& place, std::string_view cell, bool unit_shared) {
@@ -169,24 +179,23 @@ std::optional<std::string> value_under(const PowerPlace& place, std::string_view
     if (values.size() == place.words && (pair_of(values[place.word]).size() == 2 || unit_shared))
       return std::string{values[place.word]};
     // "105W  300W": the pair without its slash is the only thing that adds a value.
-    if (values.size() == place.words + 1 && !contains(values[place.word], "/") &&
-        !contains(values[place.word + 1], "/") && parse_watts(values[place.word + 1], "").watts)
+    if (values.size() == place.words + 1 && is_side(values[place.word]) && is_side(values[place.word + 1]))
       return std::string{values[place.word]} + " / " + std::string{values[place.word + 1]};
     std::optional<std::string> found;
-    for (const auto value : values)
-      if (is_power_pair(value, unit_shared)) {
-        if (found) return std::nullopt;
-        found = value;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (is_power_pair(values[i], unit_shared)) {
+        if (found || begins_before(values, i)) return std::nullopt;
+        found = values[i];
       }
     return found;
   }
   if (values.size() == place.words) return std::string{values[place.word]};
   if (values.empty() && place.words == 1) return std::string{};
   std::optional<std::string> found;
-  for (const auto value : values)
-    if (parse_watts(value, "").watts) {
-      if (found) return std::nullopt;
-      found = value;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (parse_watts(values[i], "").watts) {
+      if (found || begins_before(values, i)) return std::nullopt;
+      found = values[i];
     }
   return found;
 }

@@ -141,6 +141,10 @@ std::optional<std::string_view> value_of(const Header& header, const std::vector
     const auto first = token->text.front();
     const bool is_number = first >= '0' && first <= '9';
     if (!is_number) return token->text;
+    // "1 234W", "max 15W": the value begins before this word.
+    if (token != values.data() && (token - 1)->end + 1 == token->begin &&
+        (parse_double((token - 1)->text) || judge_label((token - 1)->text, true).bound))
+      return std::nullopt;
     // The unit in the name makes a bare number watts; by the names alone its place must be told from both
     // ends.
     const auto unit = judge_label(header.labels[column].text).unit;

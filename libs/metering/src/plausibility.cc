@@ -12,22 +12,38 @@
 namespace tidewatt::metering {
 namespace {
 
-// What all-ones look like after a tool has printed them as watts, whatever unit it believed in.
+// What all-ones look like after a tool has printed them as watts, whatever unit it believed in: watts,
+// tenths, thousandths, and millionths where that isn't an everyday number.
 bool looks_blank(double watts) {
-  static constexpr std::array<double, 7> kBlankWatts{
-      65535.0, 65534.0, 4294967295.0, 4294967294.0, 4294967.295, 4294967.294, 9223372036854775807.0};
+  static constexpr std::array<double, 17> kBlankWatts{65535.0,
+                                                      65534.0,
+                                                      6553.5,
+                                                      65.535,
+                                                      655350.0,
+                                                      2147483647.0,
+                                                      214748364.7,
+                                                      2147483.647,
+                                                      2147.483647,
+                                                      4294967295.0,
+                                                      4294967294.0,
+                                                      429496729.5,
+                                                      4294967.295,
+                                                      4294967.294,
+                                                      4294.967295,
+                                                      42949672950.0,
+                                                      9223372036854775807.0};
   for (const double blank : kBlankWatts)
     if (std::fabs(watts - blank) <= blank * 1e-12) return true;
-  // Rounded forms of 2^32 mW, as "%.2f" and "%.1f" print them.
-  return std::fabs(watts - 4294967.295) < 0.06;
+  // Rounded forms of 2^32 mW and 2^31 mW, as "%.2f" and "%.1f" print them.
+  return std::fabs(watts - 4294967.295) < 0.06 || std::fabs(watts - 2147483.647) < 0.06;
 }
 
 }  // namespace
 
 bool is_blank(std::uint64_t raw) {
   constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
-  return raw == 0xFFFFU || raw == 0xFFFFFFFEU || raw == 0xFFFFFFFFU || raw == kMaxSigned ||
-         raw == kMaxSigned + 1U || raw == std::numeric_limits<std::uint64_t>::max();
+  return raw == 0xFFFFU || raw == 0x7FFFFFFFU || raw == 0xFFFFFFFEU || raw == 0xFFFFFFFFU ||
+         raw == kMaxSigned || raw == kMaxSigned + 1U || raw == std::numeric_limits<std::uint64_t>::max();
 }
 
 Judged judge_power(Watts power, std::optional<Watts> limit) {

@@ -11,6 +11,7 @@
 #include "tools/input.h"
 #include "tools/node_tools.h"
 #include "tools/nvidia_smi.h"
+#include "tools/samples.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering {
@@ -30,6 +31,9 @@ struct Tool {
   std::string_view vendor = {};
   std::vector<Form> forms = {};
 };
+
+// No node has more cards, rails and sensors than this; a list of more is damage or something else.
+constexpr std::size_t kMaxDevices = 4096;
 
 constexpr auto kComplete = State::complete;
 constexpr auto kAdapted = State::adapted;
@@ -177,27 +181,26 @@ nlohmann::ordered_json json_of(const std::optional<Watts>& power) {
 /// One card told twice (a tool in a loop, two outputs in one file) is one, as told last. Sensors that are
 /// named, not numbered, may share a name.
 void drop_repeats(ToolReadings& readings) {
-  const auto same = [](const ToolDevice& a, const ToolDevice& b) {
-    if (a.sub_index != b.sub_index) return false;
-    if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
-    if (!a.bus_id.empty() && !b.bus_id.empty()) return a.bus_id == b.bus_id;
-    return std::holds_alternative<std::int64_t>(a.index) && a.index == b.index;
-  };
   std::vector<ToolDevice> kept;
+  tools::DevicePlaces places;
   for (auto& device : readings.devices) {
-    const auto before =
-        std::find_if(kept.begin(), kept.end(), [&](const ToolDevice& known) { return same(known, device); });
-    if (before == kept.end()) {
+    const auto before = places.find(kept, device);
+    if (before == tools::DevicePlaces::npos) {
+      places.add(device, kept.size());
       kept.push_back(std::move(device));
     } else {
-      const auto index = before->index;
-      *before = std::move(device);
-      before->index = index;
+      const auto index = kept[before].index;
+      kept[before] = std::move(device);
+      kept[before].index = index;
     }
   }
   const bool repeated = kept.size() != readings.devices.size();
   readings.devices = std::move(kept);
-  if (repeated && readings.total) tools::add_up(readings);
+  if (!repeated) return;
+  if (readings.total) return tools::add_up(readings);
+  readings.unknown_devices = 0;
+  for (const auto& device : readings.devices)
+    readings.unknown_devices += device.power || device.reason.starts_with(tools::kCountedOnSibling) ? 0 : 1;
 }
 
 }  // namespace
@@ -239,6 +242,11 @@ Result<ToolReadings> parse_tool(std::string_view tool, std::string_view command,
     TW_TRY(const std::string plain, tools::normalised(tool, text));
     TW_TRY(auto readings, known.parse(command, plain));
     drop_repeats(readings);
+    if (readings.devices.size() > kMaxDevices)
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("{}: {} devices, more than the {} that one node may have", tool,
+                              readings.devices.size(), kMaxDevices),
+                  "parse the output of one node at a time; until then these devices are unknown");
     return readings;
   }
   return fail(ErrorCode::invalid_input, fmt::format("no parser for the tool '{}'", tool),
@@ -253,6 +261,7 @@ std::string to_json(const ToolReadings& readings) {
     if (device.sub_index) out["sub_index"] = json_of(*device.sub_index);
     if (!device.name.empty()) out["name"] = device.name;
     if (!device.uuid.empty()) out["uuid"] = device.uuid;
+    if (!device.domain.empty()) out["domain"] = device.domain;
     out["power_watts"] = json_of(device.power);
     if (device.averaged) out["averaged"] = true;
     if (device.average) out["average_watts"] = json_of(device.average);

@@ -106,10 +106,11 @@ TEST(Counter, TheTotalIsMonotoneInsideAnEpoch) {
 
 TEST(Plausibility, SentinelsAreUnknown) {
   for (const std::uint64_t raw :
-       {0xFFFFULL, 0xFFFFFFFFULL, 0xFFFFFFFEULL, 0x7FFFFFFFFFFFFFFFULL, 0xFFFFFFFFFFFFFFFFULL})
+       {0xFFFFULL, 0x7FFFFFFFULL, 0xFFFFFFFFULL, 0xFFFFFFFEULL, 0x7FFFFFFFFFFFFFFFULL, 0xFFFFFFFFFFFFFFFFULL})
     EXPECT_FALSE(judge_raw_power(raw, 0.001, std::nullopt).power) << raw;
   for (const double watts :
-       {65535.0, 4294967.295, 4294967.3, 4294967295.0, 4294967294.0, 9223372036854775807.0, -1.0})
+       {65535.0, 6553.5, 65.535, 655350.0, 2147483647.0, 2147483.647, 2147483.65, 429496729.5, 4294967.295,
+        4294967.3, 4294967295.0, 4294967294.0, 9223372036854775807.0, -1.0})
     EXPECT_FALSE(judge_power(Watts{watts}, std::nullopt).power) << watts;
 }
 

@@ -329,5 +329,66 @@ TEST(ToolParsers, EveryTruncationOfEveryFormIsHandled) {
     }
 }
 
+const std::string kNames = "index, uuid, pci.bus_id, power.draw [W]\n";
+const std::string kOne = "0, GPU-aaaa, 00000000:41:00.0, 212.50 W\n";
+const std::string kTwo = "1, GPU-bbbb, 00000000:42:00.0, 213.50 W\n";
+const std::string kLoss = "Unable to determine the device handle for GPU0000:C3:00.0: Unknown Error\n";
+const std::string kInfoRom = "WARNING: infoROM is corrupted at gpu 0000:41:00.0\n";
+
+TEST(NvidiaSmiNotices, ALostCardIsOneUnknownDeviceWhereverItsLineStands) {
+  for (const auto& text :
+       {kLoss + kNames + kOne + kTwo, kNames + kLoss + kOne + kTwo, kNames + kOne + kLoss + kTwo,
+        kNames + kOne + kTwo + kLoss, kNames + kOne + kTwo + kLoss + kLoss}) {
+    const auto r = ok(text);
+    ASSERT_EQ(r.devices.size(), 3U) << text;
+    EXPECT_EQ(r.devices[0].power, Watts{212.5});
+    EXPECT_EQ(r.devices[1].power, Watts{213.5});
+    EXPECT_FALSE(r.devices[2].power);
+    EXPECT_EQ(r.devices[2].bus_id, "0000:C3:00.0");
+    EXPECT_EQ(r.unknown_devices, 1);
+    EXPECT_EQ(r.total, Watts{426}) << "a lower bound";
+  }
+}
+
+TEST(NvidiaSmiNotices, WarningsAreNoDevices) {
+  for (const auto& text :
+       {kInfoRom + kNames + kOne + kTwo, kNames + kOne + kTwo + kInfoRom, kNames + kOne + kInfoRom + kTwo}) {
+    const auto r = ok(text);
+    EXPECT_EQ(r.devices.size(), 2U) << text;
+    EXPECT_EQ(r.unknown_devices, 0);
+  }
+}
+
+TEST(NvidiaSmiNotices, ACardLostDuringALoopIsUnknownNotAsBefore) {
+  const auto r = ok(kNames + kOne + kTwo + kOne + kTwo + kOne +
+                    "Unable to determine the device handle for GPU0000:42:00.0: GPU is lost.\n");
+  ASSERT_EQ(r.devices.size(), 2U);
+  EXPECT_EQ(r.devices[0].power, Watts{212.5});
+  EXPECT_FALSE(r.devices[1].power);
+}
+
+TEST(NvidiaSmiNotices, ALossWithNothingElseIsTheToolsFailure) {
+  EXPECT_FALSE(parse_tool("nvidia-smi", "nvidia-smi", kLoss));
+  const auto named = parse_tool("nvidia-smi", "nvidia-smi", kNames + kLoss);
+  ASSERT_FALSE(named);
+  EXPECT_NE(named.error().message.find("device handle"), std::string::npos) << named.error().message;
+}
+
+TEST(NvidiaSmiCsv, CardsKnownByUuidKeepTheirNumbersInALoop) {
+  const auto r =
+      ok("uuid, power.draw [W]\nGPU-aaaa, 50.5 W\nGPU-bbbb, 60.5 W\nGPU-aaaa, 51.5 W\n"
+         "GPU-bbbb, 61.5 W\n");
+  ASSERT_EQ(r.devices.size(), 2U);
+  EXPECT_EQ(r.devices[0].index, ToolIndex{std::int64_t{0}});
+  EXPECT_EQ(r.devices[1].index, ToolIndex{std::int64_t{1}});
+  EXPECT_EQ(r.total, Watts{113});
+}
+
+TEST(NvidiaSmiCsv, TheFieldsMayStandApartFromTheirOption) {
+  const auto r = ok("0, 310.00 W, 55.10 W\n",
+                    "nvidia-smi --query-gpu index,power.limit,power.draw --format csv,noheader");
+  EXPECT_EQ(r.devices[0].power, Watts{55.1});
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

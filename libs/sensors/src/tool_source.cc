@@ -175,10 +175,16 @@ class ToolSource final : public Source {
     }
     const auto at = clock_.mono_now();
     const auto command = fmt::format("{} {}", tool_.program, fmt::join(tool_.arguments[form_], " "));
-    auto parsed = metering::parse_tool(tool_.name, command, output->out.empty() ? output->err : output->out);
+    auto text = output->out.empty() ? output->err : output->out;
+    // What is said of the one card that can't be read may stand beside the others' rows.
+    if (output->exit_code != 0 && !has_failed(*output) && !output->out.empty())
+      text += (output->out.ends_with('\n') ? "" : "\n") + output->err;
+    auto parsed = metering::parse_tool(tool_.name, command, text);
     if (has_failed(*output)) return tl::unexpected(failure_of(*output, parsed));
     if (!parsed) return tl::unexpected(parsed.error());
     std::vector<Reading> readings;
+    // A socket among the cards is the counters' of the processor: two owners would count it twice.
+    std::erase_if(parsed->devices, [](const auto& device) { return !device.domain.empty(); });
     const bool numbered = have_own_numbers(parsed->devices);
     for (const auto& device : parsed->devices) {
       const auto* number = std::get_if<std::int64_t>(&device.index);

@@ -104,6 +104,21 @@ TEST_F(NvidiaSmi, ExitCodesThatOnlySpeakOfOneCardKeepTheOthers) {
   }
 }
 
+TEST_F(NvidiaSmi, ALostCardIsUnknownWhicheverStreamTellsIt) {
+  const std::string loss = "Unable to determine the device handle for GPU0000:B1:00.0: Unknown Error\n";
+  processes.answers.insert_or_assign("nvidia-smi", ProcessOutput{15, kTwoCards, loss});
+  const auto apart = source->read();
+  answer(15, loss + kTwoCards);
+  const auto between = source->read();
+  for (const auto* readings : {&apart, &between}) {
+    ASSERT_TRUE(*readings) << readings->error().message;
+    ASSERT_EQ((*readings)->size(), 3U);
+    EXPECT_EQ((*readings)->at(0).power, Watts{301.5});
+    EXPECT_FALSE((*readings)->at(2).power);
+    EXPECT_EQ((*readings)->at(2).reason, "tool_prints_Unable to determine the device handle");
+  }
+}
+
 TEST(Tools, AnyToolThatExitsWithAnErrorHasFailedWhateverItPrinted) {
   const testing::FakeFileSystem files;
   testing::FakeProcessRunner processes;

@@ -5,6 +5,7 @@
 // taken.
 #include <nlohmann/json.hpp>
 
+#include "tidewatt/metering/beat.h"
 #include "tidewatt/units/text.h"
 #include "tools/accelerators.h"
 #include "tools/column_table.h"
@@ -20,11 +21,30 @@ constexpr std::string_view kAmdSmiName = "amd-smi";
 constexpr std::string_view kCpuTable = "METRICS_TABLE:";
 
 std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
-  if (line == kCpuTable) return DeviceHeading{};
+  if (line == kCpuTable) return DeviceHeading{{}, true};
   // "GPU: 0 PARTITION: ..." doesn't occur; a value behind the number makes it a field.
   for (const std::string_view word : {"GPU", "CPU"})
-    if (line.starts_with(word) && line.size() > 3 && line[3] == ':') return device_heading(line, word);
+    if (line.starts_with(word) && line.size() > 3 && line[3] == ':') {
+      auto found = device_heading(line, word);
+      if (found) found->socket = word == "CPU";
+      return found;
+    }
   return std::nullopt;
+}
+
+// A socket is no card: CPU 0 isn't GPU 0.
+void make_socket(ToolDevice& device) {
+  device.domain = kDomainCpuPackage;
+  if (const auto* number = std::get_if<std::int64_t>(&device.index); number != nullptr && device.name.empty())
+    device.name = "socket " + std::to_string(*number);
+}
+
+// Whether a socket contains the cards (an APU) or stands beside them isn't said: no total of both.
+void drop_mixed_total(ToolReadings& readings) {
+  bool sockets = false;
+  bool cards = false;
+  for (const auto& device : readings.devices) (device.domain.empty() ? cards : sockets) = true;
+  if (sockets && cards) readings.total.reset();
 }
 
 void read_limits(ToolDevice& device, const nlohmann::json& limits) {
@@ -85,7 +105,7 @@ Result<ToolReadings> parse_amd_smi_json(std::string_view text) {
         auto device = device_of(object, *index);
         for (const std::string_view part : {"power", "power_metrics", "power_usage", "socket_power", "limit"})
           any = any || member(object, part) != nullptr;
-        if (name == "cpu") device.name = "socket " + std::to_string(*index);
+        if (name == "cpu") make_socket(device);
         readings.devices.push_back(std::move(device));
         break;
       }
@@ -96,6 +116,7 @@ Result<ToolReadings> parse_amd_smi_json(std::string_view text) {
   if (root.is_object() && member(root, "gpu") != nullptr) add_list(nlohmann::json::array({root}));
   if (!any) return layout_error(kAmdSmiName, 1, "objects with gpu and power or limit", text.substr(0, 40));
   add_up(readings);
+  drop_mixed_total(readings);
   return readings;
 }
 
@@ -108,14 +129,15 @@ Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view te
                             .index_labels = {"gpu", "cpu"},
                             .part_label = "xcp",
                             .limit_among_limits = "socket_power"};
-  if (has_json(text)) return parse_amd_smi_json(text);
+  if (has_json(text)) return read_json_samples(text, parse_amd_smi_json);
   if (has_box_header(table, text)) return parse_box_table(table, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (!blocks_of(text, heading).empty()) {
     auto readings = parse_sections(kAmdSmiName, text, heading, {});
-    if (readings && contains(text, kCpuTable) && readings->devices.size() == 1 &&
-        readings->devices[0].name.empty())
-      readings->devices[0].name = "socket 0";
+    if (!readings) return readings;
+    for (auto& device : readings->devices)
+      if (!device.domain.empty()) make_socket(device);
+    drop_mixed_total(*readings);
     return readings;
   }
   if (has_column_header(monitor, text)) return parse_column_table(monitor, text);

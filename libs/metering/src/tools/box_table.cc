@@ -9,6 +9,7 @@
 
 #include "tidewatt/units/text.h"
 #include "tools/label.h"
+#include "tools/samples.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -160,6 +161,16 @@ bool is_power_pair(std::string_view value, bool unit_shared) {
          (contains(value, "W") || contains(lower(value), "n"));
 }
 
+// One side of a pair that is printed without its slash: watts, or a word for none.
+bool is_side(std::string_view value) {
+  return value == "N/A" || value == "NA" || parse_watts(value, "").watts.has_value();
+}
+
+// "1 234W", "max 15W": the value begins before its last word, so that this word alone isn't it.
+bool begins_before(const std::vector<std::string_view>& values, std::size_t at) {
+  return at > 0 && (is_bare_number(values[at - 1]) || judge_label(values[at - 1], true).bound);
+}
+
 // The value that stands under a label. Equal counts of labels and values: the label's own place among them.
 // Otherwise only what can't be mistaken: the cell's single usage/cap pair, or its single value in watts.
 std::optional<std::string> value_under(const PowerPlace& place, std::string_view cell, bool unit_shared) {
@@ -168,24 +179,23 @@ std::optional<std::string> value_under(const PowerPlace& place, std::string_view
     if (values.size() == place.words && (pair_of(values[place.word]).size() == 2 || unit_shared))
       return std::string{values[place.word]};
     // "105W  300W": the pair without its slash is the only thing that adds a value.
-    if (values.size() == place.words + 1 && !contains(values[place.word], "/") &&
-        !contains(values[place.word + 1], "/") && parse_watts(values[place.word + 1], "").watts)
+    if (values.size() == place.words + 1 && is_side(values[place.word]) && is_side(values[place.word + 1]))
       return std::string{values[place.word]} + " / " + std::string{values[place.word + 1]};
     std::optional<std::string> found;
-    for (const auto value : values)
-      if (is_power_pair(value, unit_shared)) {
-        if (found) return std::nullopt;
-        found = value;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (is_power_pair(values[i], unit_shared)) {
+        if (found || begins_before(values, i)) return std::nullopt;
+        found = values[i];
       }
     return found;
   }
   if (values.size() == place.words) return std::string{values[place.word]};
   if (values.empty() && place.words == 1) return std::string{};
   std::optional<std::string> found;
-  for (const auto value : values)
-    if (parse_watts(value, "").watts) {
-      if (found) return std::nullopt;
-      found = value;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (parse_watts(values[i], "").watts) {
+      if (found || begins_before(values, i)) return std::nullopt;
+      found = values[i];
     }
   return found;
 }
@@ -350,7 +360,9 @@ bool has_box_header(const BoxTable& table, std::string_view text) {
   return false;
 }
 
-Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view text) {
+namespace {
+
+Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text) {
   const auto lines = lines_of(text);
   std::optional<Layout> layout;
   std::size_t header_line = 0;
@@ -414,6 +426,64 @@ Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view tex
   // A closing rule that is the very end may be one between two cards.
   if (is_open(text) && end + 1 == lines.size()) readings.total.reset();
   return readings;
+}
+
+bool same_words(std::string_view a, std::string_view b) { return words_of(a) == words_of(b); }
+
+std::size_t offset_of(std::string_view text, const std::vector<std::string_view>& lines, std::size_t line) {
+  return line < lines.size() ? static_cast<std::size_t>(lines[line].data() - text.data()) : text.size();
+}
+
+// Where the tables of a loop begin: at the first one's banner when it comes again, else at its header.
+std::vector<std::size_t> starts_of(const BoxTable& table, const std::vector<std::string_view>& lines) {
+  const auto runs = runs_of(lines, 0, false);
+  const auto first = std::find_if(runs.begin(), runs.end(), [&](const Run& run) {
+    if (is_process_table(run.lines[0])) return false;
+    const auto layout = layout_of(table, run.lines);
+    return layout.has_index && (layout.has_power || !table.no_power_reason.empty());
+  });
+  if (first == runs.end()) return {0};
+  std::size_t above = 0;  // lines of the table above the header
+  while (above < first->line &&
+         (is_content(lines[first->line - above - 1]) || is_rule(lines[first->line - above - 1])))
+    ++above;
+  const auto begins_with = [&](const std::vector<std::string_view>& wanted) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = static_cast<std::size_t>(first - runs.begin()); i < runs.size(); ++i)
+      if (runs[i].lines.size() >= wanted.size() &&
+          std::equal(wanted.begin(), wanted.end(), runs[i].lines.begin(), same_words))
+        found.push_back(runs[i].line);
+    return found;
+  };
+  auto starts = begins_with(first->lines);
+  auto distance = above;
+  if (first != runs.begin() && (first - 1)->line + above >= first->line) {
+    auto banners = begins_with({(first - 1)->lines[0]});
+    if (banners.size() + 1 >= starts.size()) {
+      distance = (first - 1)->line + above - first->line;
+      starts = std::move(banners);
+      starts.insert(starts.begin(), first->line);
+    }
+  }
+  for (auto& start : starts) start -= std::min(start, distance);
+  starts[0] = 0;
+  return starts;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_box_table(const BoxTable& table, std::string_view text) {
+  const auto lines = lines_of(text);
+  const auto starts = starts_of(table, lines);
+  if (starts.size() < 2) return parse_one_box(table, text);
+  std::vector<std::string_view> samples;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto begin = offset_of(text, lines, starts[i]);
+    const auto end = i + 1 < starts.size() ? offset_of(text, lines, starts[i + 1]) : text.size();
+    if (end > begin) samples.push_back(text.substr(begin, end - begin));
+  }
+  return read_samples(samples, !has_box_header(table, samples.back()),
+                      [&](std::string_view sample) { return parse_one_box(table, sample); });
 }
 
 }  // namespace tidewatt::metering::tools

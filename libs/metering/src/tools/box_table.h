@@ -26,6 +26,7 @@ struct BoxTable {
 /// True if some header line of a table names a device column; what tells tables from other forms.
 bool has_box_header(const BoxTable& table, std::string_view text);
 
+/// The last whole one of several tables counts (see samples.h).
 /// @error invalid_input  no header with a device and a power column, no rule between it and the rows, no
 /// rows, a row without the device's number, no rule that closes the table. A row that is garbled or ambiguous
 /// is a device without power, with the reason.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "tools/box_table.h"
 #include "tools/input.h"
 #include "tools/label.h"
+#include "tools/samples.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -23,10 +25,15 @@ struct Token {
 
 std::vector<Token> tokens_of(std::string_view line, bool joined) {
   std::vector<Token> tokens;
+  std::size_t read = 0;   // bytes of the line
+  std::size_t width = 0;  // their printed columns
   for (const auto text : joined ? values_of(line) : words_of(line)) {
     const auto offset = static_cast<std::size_t>(text.data() - line.data());
-    const auto begin = width_of(line.substr(0, offset));
-    tokens.push_back({text, begin, begin + width_of(text)});
+    width += width_of(line.substr(read, offset - read));
+    const auto begin = width;
+    width += width_of(text);
+    read = offset + text.size();
+    tokens.push_back({text, begin, width});
   }
   return tokens;
 }
@@ -111,6 +118,14 @@ const Token* overlapping(const std::vector<Token>& tokens, const Token& label) {
   return found;
 }
 
+// What tools print where they have no value.
+bool says_none(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kNone{"N/A", "NA",  "Unsupported",  "None", "unknown", "-",
+                                                         "--",  "n/a", "Not Supported"};
+  return std::any_of(kNone.begin(), kNone.end(),
+                     [&](std::string_view none) { return same_ignoring_case(none, text); });
+}
+
 // The value of a column: by order where there are as many values as names, else what stands under the name,
 // else the k-th printed watts for the k-th name that speaks of watts.
 std::optional<std::string_view> value_of(const Header& header, const std::vector<Token>& values,
@@ -125,10 +140,26 @@ std::optional<std::string_view> value_of(const Header& header, const std::vector
   if (const auto* token = overlapping(values, header.labels[column])) {
     const auto first = token->text.front();
     const bool is_number = first >= '0' && first <= '9';
+    if (!is_number) return token->text;
+    // "1 234W", "max 15W": the value begins before this word.
+    if (token != values.data() && (token - 1)->end + 1 == token->begin &&
+        (parse_double((token - 1)->text) || judge_label((token - 1)->text, true).bound))
+      return std::nullopt;
+    // The unit in the name makes a bare number watts; by the names alone its place must be told from both
+    // ends.
+    const auto unit = judge_label(header.labels[column].text).unit;
+    const auto from_end = static_cast<std::size_t>(values.data() + values.size() - token);
+    if (!unit.empty() && from_end + column == header.labels.size() && parse_watts(token->text, unit).watts)
+      return token->text;
     // A number without watts under the name is damage, not a reason to look elsewhere.
-    if (is_number && !parse_watts(token->text, "").watts) return std::nullopt;
-    // One of draw and cap is lost, and what is left may have moved under the other's name.
-    if (is_number && watts.size() < columns.size()) return std::nullopt;
+    if (!parse_watts(token->text, "").watts) return std::nullopt;
+    // One of draw and cap is lost, and what is left may have moved under the other's name: unless the other's
+    // name has its own word under it, such as "Unsupported".
+    if (watts.size() < columns.size() && !std::all_of(columns.begin(), columns.end(), [&](std::size_t other) {
+          const auto* under = overlapping(values, header.labels[other]);
+          return under != nullptr && (parse_watts(under->text, "").watts || says_none(under->text));
+        }))
+      return std::nullopt;
     return token->text;
   }
   if (watts.size() != columns.size()) return std::nullopt;
@@ -143,19 +174,51 @@ bool has_column_header(const ColumnTable& table, std::string_view text) {
   return find_header(table, lines_of(text)).has_value();
 }
 
-Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_view text) {
+namespace {
+
+// Parts of one card repeat what the card draws: in "NPS1, CPX, 2" the last number is the partition's.
+std::optional<std::int64_t> partition_of(const std::vector<Token>& values) {
+  for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+    auto mode = values[i].text;
+    if (!mode.ends_with(',')) continue;
+    mode.remove_suffix(1);
+    for (const std::string_view known : {"SPX", "DPX", "TPX", "QPX", "CPX"})
+      if (same_ignoring_case(mode, known))
+        if (const auto number = parse_int64(values[i + 1].text); number && *number >= 0) return *number;
+  }
+  return std::nullopt;
+}
+
+// A partition's row that prints its card's power again adds nothing.
+void count_cards_once(ToolReadings& readings, const std::vector<std::optional<std::int64_t>>& partitions) {
+  const ToolDevice* card = nullptr;
+  for (std::size_t i = 0; i < readings.devices.size(); ++i) {
+    auto& device = readings.devices[i];
+    if (!partitions[i] || *partitions[i] == 0) {
+      card = &device;
+      continue;
+    }
+    if (card == nullptr || !card->power || !device.power) continue;
+    device.power.reset();
+    device.reason = std::string{kCountedOnSibling} + "_on_partition_0";
+  }
+}
+
+Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view text, bool between_rules) {
   const auto lines = lines_of(text);
   const auto header = find_header(table, lines);
   if (!header)
     return layout_error(table.tool, 1, "a line of column names with the device and its power",
                         lines.empty() ? std::string_view{} : trim(lines[0]));
   ToolReadings readings;
+  std::vector<std::optional<std::int64_t>> partitions;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
   const auto index_end = header->index + 1 < header->labels.size() ? header->labels[header->index + 1].begin
                                                                    : std::string_view::npos;
   // A table that stands between rules ends with one; another ends anywhere.
-  bool framed = std::any_of(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(header->line),
-                            [](std::string_view line) { return is_frame(trim(line)); });
+  bool framed =
+      between_rules || std::any_of(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(header->line),
+                                   [](std::string_view line) { return is_frame(trim(line)); });
   bool closed = false;
   for (std::size_t i = header->line + 1; i < lines.size(); ++i) {
     const auto line = trim(lines[i]);
@@ -179,9 +242,11 @@ Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_vi
       if (const auto text_of_part = value_of(*header, values, *header->part))
         if (const auto parsed = parse_int64(*text_of_part); parsed && *parsed >= 0) part = *parsed;
     if (header->limit)
-      if (const auto limit = value_of(*header, values, *header->limit)) set_limit(device, *limit, "");
+      if (const auto limit = value_of(*header, values, *header->limit))
+        set_limit(device, *limit, judge_label(header->labels[*header->limit].text).unit);
     if (const auto power = value_of(*header, values, header->power))
-      set_power(device, {{*power, header->averaged, ""}}, "tool_prints_nothing");
+      set_power(device, {{*power, header->averaged, judge_label(header->labels[header->power].text).unit}},
+                "tool_prints_nothing");
     else
       device.reason = "garbled: the row has other cells than its header";
     if (part > 0) device.sub_index = ToolIndex{part};
@@ -190,18 +255,49 @@ Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_vi
       device.reason = fmt::format("{}: line {} has no line end", kTruncated, i + 1);
     }
     const auto [place, is_new] = known.emplace(std::pair{*number, part}, readings.devices.size());
-    if (is_new)
+    if (is_new) {
       readings.devices.push_back(std::move(device));
-    else
+      partitions.push_back(partition_of(values));
+    } else {
       readings.devices[place->second] = std::move(device);
+    }
   }
   if (readings.devices.empty())
     return layout_error(table.tool, header->line + 1, "a row per device below the column names",
                         trim(lines[header->line]));
   if (framed && !closed) return truncation_error(table.tool, text, "a line of '=' or '-' below the rows");
+  count_cards_once(readings, partitions);
   add_up(readings);
   if (!framed && is_open(text)) readings.total.reset();
   return readings;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_column_table(const ColumnTable& table, std::string_view text) {
+  const auto lines = lines_of(text);
+  std::vector<std::size_t> starts;
+  bool framed = false;  // a table between rules; without them the rows of a loop just go on
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (header_in(table, lines[i])) starts.push_back(i);
+    if (starts.size() < 2) framed = framed || is_frame(trim(lines[i]));
+  }
+  if (starts.size() < 2 || !framed) return parse_one_table(table, text, false);
+  std::vector<std::string_view> samples;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto begin = static_cast<std::size_t>(lines[starts[i]].data() - text.data());
+    const auto end = i + 1 < starts.size()
+                         ? static_cast<std::size_t>(lines[starts[i + 1]].data() - text.data())
+                         : text.size();
+    samples.push_back(text.substr(begin, end - begin));
+  }
+  const auto last = lines_of(samples.back());
+  const bool only_header = std::none_of(last.begin() + 1, last.end(), [](std::string_view line) {
+    const auto words = words_of(line);
+    return !words.empty() && parse_int64(words[0]);
+  });
+  return read_samples(samples, only_header,
+                      [&](std::string_view sample) { return parse_one_table(table, sample, true); });
 }
 
 }  // namespace tidewatt::metering::tools

@@ -183,7 +183,7 @@ Result<ToolReadings> parse_generic(std::string_view command, std::string_view te
   static const BoxTable table{.tool = kGenericName, .index_labels = device_words()};
   static const CsvTable csv{.tool = kGenericName, .index_labels = device_words()};
   static const ColumnTable columns{.tool = kGenericName, .index_labels = device_words()};
-  if (has_json(text)) return parse_generic_json(text);
+  if (has_json(text)) return read_json_samples(text, parse_generic_json);
   if (has_box_header(table, text)) return parse_box_table(table, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (!blocks_of(text, heading).empty()) return parse_sections(kGenericName, text, heading, {});

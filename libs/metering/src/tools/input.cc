@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tidewatt::metering::tools {
@@ -65,12 +66,26 @@ std::size_t sequence_length(unsigned char lead) {
   return 0;
 }
 
+// Length of a terminal's control sequence, such as the colour "ESC[32m"; 0 = none begins here.
+std::size_t control_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '\x1b') return 0;
+  if (text[1] == '(' || text[1] == ')') return std::min<std::size_t>(3, text.size());
+  if (text[1] != '[') return 2;
+  for (std::size_t i = 2; i < text.size(); ++i)
+    if (text[i] >= '@' && text[i] <= '~') return i + 1;
+  return text.size();
+}
+
 std::string from_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
     const auto length = sequence_length(lead);
+    if (const auto control = control_length(text.substr(i)); control > 0) {
+      i += control;
+      continue;
+    }
     if (length == 1) {
       out += text[i++];
       continue;

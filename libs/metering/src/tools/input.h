@@ -12,7 +12,8 @@ namespace tidewatt::metering::tools {
 inline constexpr std::size_t kMaxToolText = std::size_t{16} << 20U;
 
 /// UTF-8 without byte-order mark: UTF-16 with a mark is converted (Windows shells redirect so), bytes that
-/// are no UTF-8 become U+FFFD, full-width colons and no-break blanks become plain ones.
+/// are no UTF-8 become U+FFFD, full-width colons and no-break blanks become plain ones, a terminal's
+/// colours are left out.
 /// @error invalid_input  more than kMaxToolText bytes
 Result<std::string> normalised(std::string_view tool, std::string_view text);
 

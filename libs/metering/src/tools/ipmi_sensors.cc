@@ -37,14 +37,24 @@ void add_sensor(SensorList& list, std::string_view name, std::string_view value,
   list.readings.devices.push_back(std::move(device));
 }
 
-// "154 Watts", "110 Watts, Presence detected"; nullopt = something else.
+// "154 Watts", "110 Watts, Presence detected"; nullopt = something else. All that stands before the unit is
+// the value: "1 234 Watts" is no number.
 std::optional<std::pair<std::string_view, std::string_view>> in_watts(std::string_view cell) {
   const auto words = words_of(cell);
-  if (words.size() < 2) return std::nullopt;
-  auto unit = words[1];
-  while (unit.ends_with(',') || unit.ends_with(';')) unit.remove_suffix(1);
-  if (!is_power_unit(unit)) return std::nullopt;
-  return std::pair{words[0], unit};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    auto unit = words[i];
+    while (unit.ends_with(',') || unit.ends_with(';')) unit.remove_suffix(1);
+    if (!is_power_unit(unit)) continue;
+    const auto length = static_cast<std::size_t>(unit.data() - words[0].data());
+    return std::pair{trim(std::string_view{words[0].data(), length}), unit};
+  }
+  return std::nullopt;
+}
+
+// "77h": the sensor's number, which only lists print whose reading is one cell with its unit.
+bool is_sensor_number(std::string_view cell) {
+  return cell.size() >= 2 && cell.ends_with('h') &&
+         cell.find_first_not_of("0123456789abcdefABCDEF") == cell.size() - 1;
 }
 
 bool all_digits(std::string_view text) {
@@ -57,7 +67,11 @@ void read_cells(SensorList& list, const std::vector<std::string_view>& cells) {
   if (name + 1 >= cells.size() || cells[name].empty()) return;
   ++list.rows;
   for (std::size_t i = name + 1; i < cells.size(); ++i) {
-    if (is_power_unit(cells[i]) && i > name + 1) return add_sensor(list, cells[name], cells[i - 1], cells[i]);
+    // Before a unit alone stands the number in a cell of its own, or no number at all: never the entity.
+    if (is_power_unit(cells[i])) {
+      const bool has_number = i > name + 1 && !is_sensor_number(cells[name + 1]);
+      return add_sensor(list, cells[name], has_number ? cells[i - 1] : std::string_view{}, cells[i]);
+    }
     if (const auto found = in_watts(cells[i]))
       return add_sensor(list, cells[name], found->first, found->second);
   }
@@ -111,7 +125,8 @@ bool read_sensor_get(SensorList& list, std::string_view line, std::string_view& 
   }
   if (key != "Sensor Reading" || open.empty()) return false;
   const auto words = words_of(value);
-  if (!words.empty() && is_power_unit(words.back())) add_sensor(list, open, words.front(), words.back());
+  if (!words.empty() && is_power_unit(words.back()))
+    add_sensor(list, open, trim(value.substr(0, value.find_first_of("(W"))), words.back());
   open = {};
   return true;
 }

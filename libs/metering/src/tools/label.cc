@@ -70,12 +70,29 @@ bool may_speak_of_power(std::string_view name) {
   return false;
 }
 
+// "power_usage_mw", "gpu.power.kw", "powerMilliwatts": the unit as the last word. Letters have lost their
+// case there; a megawatt is no unit of a device.
+std::string_view suffix_unit(std::string_view name) {
+  const auto at = name.find_last_of("_.- ");
+  auto last = at == std::string_view::npos ? std::string{} : lower(name.substr(at + 1));
+  if (last.empty()) {
+    const auto words = label_words(name);
+    if (words.size() > 1) last = words.back();
+    if (last == "w") return {};  // "powerW" may be anything
+  }
+  if (last == "mw" || last == "milliwatt" || last == "milliwatts") return "mW";
+  if (last == "uw" || last == "microwatt" || last == "microwatts") return "uW";
+  if (last == "kw" || last == "kilowatt" || last == "kilowatts") return "kW";
+  if (last == "w" || last == "watt" || last == "watts") return "W";
+  return {};
+}
+
 // "Power (mW)", "power.draw [W]", "Power(W)": the unit in the last brackets.
 std::string_view unit_in(std::string_view name) {
   name = trim(name);
   if (name.size() < 3) return {};
   const char close = name.back();
-  if (close != ')' && close != ']') return {};
+  if (close != ')' && close != ']') return suffix_unit(name);
   const auto open = name.rfind(close == ')' ? '(' : '[');
   if (open == std::string_view::npos) return {};
   const auto unit = trim(name.substr(open + 1, name.size() - open - 2));
@@ -94,8 +111,9 @@ bool names_a_whole(std::string_view name) {
 }
 
 bool is_watt_unit(std::string_view unit) {
-  return unit == "W" || unit == "w" || unit == "mW" || unit == "kW" || unit == "KW" || unit == "uW" ||
-         unit == "\xC2\xB5W" || unit == "\xCE\xBCW" || unit == "Watts" || unit == "watts" || unit == "Watt";
+  return unit == "W" || unit == "w" || unit == "mW" || unit == "kW" || unit == "KW" || unit == "MW" ||
+         unit == "uW" || unit == "\xC2\xB5W" || unit == "\xCE\xBCW" || unit == "Watts" || unit == "watts" ||
+         unit == "Watt";
 }
 
 std::vector<std::string> label_words(std::string_view name) {

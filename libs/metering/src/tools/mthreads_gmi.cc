@@ -79,7 +79,7 @@ Result<ToolReadings> parse_mthreads_gmi(std::string_view command, std::string_vi
                                     return indent == 0 ? device_heading(line, "GPU") : std::nullopt;
                                   },
                               .expected = "its table, the text of -q or JSON with Power Readings"};
-  if (has_json(text)) return parse_mthreads_gmi_json(text);
+  if (has_json(text)) return read_json_samples(text, parse_mthreads_gmi_json);
   const auto table = closed(text);
   if (has_box_header(known.box, table)) return parse_box_table(known.box, table);
   return parse_smi_like(known, command, text);

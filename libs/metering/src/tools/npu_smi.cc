@@ -2,7 +2,7 @@
 // for 22.0.3, 23.0, 24.1; 25.x and 26.0 print the same table in other widths), `info -t power` and `-t
 // common` (complete), the same without NPU ID and Chip ID as the 950 prints it (adapted). On A3 the first die
 // carries the card's value and the others print "-". "NA" is unknown, and so is 0.0. "Rated Power
-// Dissipation(W)" is no draw.
+// Dissipation(W)" is no draw, nor is what the Ascend 310 prints under Power(W).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,6 +37,19 @@ void mark_dies(ToolReadings& readings) {
   const bool has_total = readings.total.has_value();  // without it the text is a piece
   add_up(readings);
   if (!has_total) readings.total.reset();
+}
+
+// The Ascend 310 has no sensor: what stands under Power(W) is its rated dissipation, the same at any load.
+// The 310P and 310B measure.
+void drop_rated(ToolReadings& readings) {
+  for (auto& device : readings.devices) {
+    const auto words = label_words(device.name);
+    if (words.empty() || words.size() > 2 || (words.back() != "310" && words.back() != "ascend310") ||
+        (words.size() == 2 && words[0] != "ascend") || !device.power)
+      continue;
+    device.reason = fmt::format("rated_power_not_a_draw: {} W", format_double(device.power->value()));
+    device.power.reset();
+  }
 }
 
 // `-i 3` of the command: the only place that names the card where the text doesn't.
@@ -159,7 +172,10 @@ Result<ToolReadings> parse_npu_smi(std::string_view command, std::string_view te
   static const BoxTable table{.tool = kNpuSmiName, .index_labels = {"NPU"}, .part_label = "Chip"};
   if (has_box_header(table, text)) {
     auto readings = parse_box_table(table, text);
-    if (readings) mark_dies(*readings);
+    if (readings) {
+      drop_rated(*readings);
+      mark_dies(*readings);
+    }
     return readings;
   }
   if (contains(text, "|")) return unknown_form(kNpuSmiName, text, "a table header with NPU and Power(W)");

@@ -122,10 +122,18 @@ bool loops(std::string_view command) {
 }  // namespace
 
 std::vector<std::string_view> nvidia_query_fields(std::string_view command) {
-  for (const auto word : words_of(command))
-    for (const std::string_view option : {"--query-gpu=", "--query="})
-      if (word.starts_with(option)) {
-        auto fields = cells_of(word.substr(option.size()), ',');
+  const auto words = words_of(command);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (const std::string_view option : {"--query-gpu", "--query"})
+      if (words[i].starts_with(option)) {
+        auto list = words[i].substr(option.size());
+        if (list.starts_with('='))
+          list.remove_prefix(1);
+        else if (list.empty() && i + 1 < words.size())
+          list = words[i + 1];
+        else
+          continue;
+        auto fields = cells_of(list, ',');
         for (const auto field : fields)  // "--query-gpu=<206 fields>" names nothing
           if (field.empty() ||
               field.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._0123456789") !=
@@ -155,6 +163,8 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
   const bool identified = std::any_of(columns.begin(), columns.end(), [](const Column& column) {
     return column.name == "index" || column.name == "uuid" || column.name == "gpu_uuid";
   });
+  const bool numbered = std::any_of(columns.begin(), columns.end(),
+                                    [](const Column& column) { return column.name == "index"; });
   if (!identified && loops(command))
     return fail(ErrorCode::invalid_input,
                 "nvidia-smi: CSV of a loop without index or uuid: rows can't be told apart",
@@ -167,7 +177,8 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
   for (std::size_t i = first; i < lines.size(); ++i) {
     if (trim(lines[i]).empty()) continue;
     const auto cells = cells_of(lines[i], ',');
-    if (is_header(cells) && cells.size() == columns.size()) continue;  // -l repeats it
+    if (is_header(cells) && cells.size() == columns.size()) continue;                        // -l repeats it
+    if (columns.size() > 1 && cells.size() == 1 && words_of(cells[0]).size() > 2) continue;  // a message
     auto device = device_of(Row{columns, cells}, static_cast<std::int64_t>(readings.devices.size()));
     last_cells = cells;
     const bool open = i + 1 == lines.size() && is_open(text);
@@ -190,10 +201,13 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
     const auto* number = std::get_if<std::int64_t>(&device.index);
     const auto identity =
         !device.uuid.empty() ? device.uuid : fmt::format("#{}", number != nullptr ? *number : -1);
-    if (const auto [place, is_new] = known.emplace(identity, readings.devices.size()); is_new || !identified)
+    if (const auto [place, is_new] = known.emplace(identity, readings.devices.size());
+        is_new || !identified) {
       readings.devices.push_back(std::move(device));
-    else
+    } else {
+      if (!numbered) device.index = readings.devices[place->second].index;  // counted when it was new
       readings.devices[place->second] = std::move(device);
+    }
   }
   if (readings.devices.empty())
     return layout_error(kNvidiaSmiCsvName, lines.size(), "a row per GPU below the header",

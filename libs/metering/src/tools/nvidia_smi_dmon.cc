@@ -11,6 +11,15 @@
 
 namespace tidewatt::metering::tools {
 
+namespace {
+
+// Blanks between the values, or commas (--format csv).
+std::vector<std::string_view> row_of(std::string_view line) {
+  return contains(line, ",") ? cells_of(line, ',') : words_of(line);
+}
+
+}  // namespace
+
 Result<ToolReadings> parse_nvidia_dmon(std::string_view text) {
   const auto lines = lines_of(text);
   std::vector<std::string_view> names;
@@ -22,7 +31,7 @@ Result<ToolReadings> parse_nvidia_dmon(std::string_view text) {
     auto line = trim(lines[i]);
     if (line.empty()) continue;
     if (line.starts_with('#')) {
-      const auto words = words_of(line.substr(1));
+      const auto words = row_of(line.substr(1));
       gpu_column.reset();
       power_column.reset();
       const bool has_names = std::find(words.begin(), words.end(), "gpu") != words.end();
@@ -36,7 +45,7 @@ Result<ToolReadings> parse_nvidia_dmon(std::string_view text) {
     if (!gpu_column || !power_column)
       return layout_error("nvidia-smi dmon", i + 1, "a '#' header that names gpu and pwr",
                           names.empty() ? line : lines[0]);
-    const auto words = words_of(line);
+    const auto words = row_of(line);
     const auto gpu = words.size() > *gpu_column ? parse_int64(words[*gpu_column]) : std::nullopt;
     if (!gpu || *gpu < 0) return layout_error("nvidia-smi dmon", i + 1, "a GPU's number in column gpu", line);
     ToolDevice device;

@@ -5,10 +5,12 @@
 
 #include <pugixml.hpp>
 
+#include <algorithm>
 #include <map>
 
 #include "tidewatt/units/text.h"
 #include "tools/nvidia_smi.h"
+#include "tools/samples.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -81,7 +83,9 @@ std::string key_of(std::string_view printed) {
 
 }  // namespace
 
-Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
+namespace {
+
+Result<ToolReadings> parse_one_log(std::string_view text) {
   const auto lines = lines_of(text);
   std::vector<Gpu> gpus;
   std::optional<std::int64_t> announced;
@@ -137,7 +141,7 @@ Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
   return readings;
 }
 
-Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
+Result<ToolReadings> parse_one_document(std::string_view text) {
   pugi::xml_document document;
   const auto parsed =
       document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
@@ -166,6 +170,42 @@ Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
   if (gpus.empty())
     return layout_error(kNvidiaSmiQueryName, 1, "an element <gpu> for each card", root.name());
   return readings_of(gpus, parse_int64(trim(root.child_value("attached_gpus"))));
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_nvidia_query_text(std::string_view text) {
+  std::vector<std::string_view> samples;
+  constexpr std::string_view kTitle = "NVSMI LOG";
+  std::size_t begin = 0;
+  const auto line_of = [&](std::size_t at) {
+    const auto before = text.rfind('\n', at);
+    return before == std::string_view::npos ? 0 : before + 1;
+  };
+  const auto first = text.find(kTitle);
+  for (auto at = first == std::string_view::npos ? first : text.find(kTitle, first + kTitle.size());
+       at != std::string_view::npos; at = text.find(kTitle, at + kTitle.size())) {
+    samples.push_back(text.substr(begin, line_of(at) - begin));
+    begin = line_of(at);
+  }
+  samples.push_back(text.substr(begin));
+  return read_samples(samples, !contains(samples.back(), "\nGPU "), parse_one_log);
+}
+
+Result<ToolReadings> parse_nvidia_query_xml(std::string_view text) {
+  constexpr std::string_view kEnd = "</nvidia_smi_log>";
+  // Warnings stand before the first document and remarks behind the last.
+  auto begin = std::min({text.find("<?xml"), text.find("<!DOCTYPE"), text.find("<nvidia_smi_log")});
+  std::vector<std::string_view> samples;
+  while (begin < text.size() && contains(text.substr(begin), "<nvidia_smi_log")) {
+    const auto end = text.find(kEnd, begin);
+    if (end == std::string_view::npos) break;
+    samples.push_back(text.substr(begin, end + kEnd.size() - begin));
+    begin = end + kEnd.size();
+    begin = text.find('<', begin);
+  }
+  if (samples.empty()) return parse_one_document(text.substr(std::min(begin, text.size())));
+  return read_samples(samples, false, parse_one_document);
 }
 
 }  // namespace tidewatt::metering::tools

@@ -2,6 +2,7 @@
 // a walk (load states, peaks, volts, amps, energy) is passed over.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -123,13 +124,14 @@ struct Found {
 };
 
 // A walk that holds an object twice (by number and by name, or repeated) says the same thing again.
-void note(std::vector<Found>& found, Found one) {
-  for (auto& before : found)
-    if (before.object == one.object && before.index == one.index) {
-      before.value = one.value;
-      return;
-    }
-  found.push_back(std::move(one));
+using Places = std::map<std::pair<const PowerObject*, std::string>, std::size_t>;
+
+void note(std::vector<Found>& found, Places& places, Found one) {
+  const auto [place, is_new] = places.emplace(std::pair{one.object, one.index}, found.size());
+  if (is_new)
+    found.push_back(std::move(one));
+  else
+    found[place->second].value = one.value;
 }
 
 // "1.2.5" or "1.2.activePower" -> "1.2"; nullopt = another sensor.
@@ -157,7 +159,16 @@ ToolDevice device_of(const Found& found, const std::map<std::pair<Level, std::st
     factor = std::pow(10.0, -known->second);
   }
   const auto text = plain(found.value);
-  const auto value = parse_double(first_word(text));
+  const auto words = words_of(text);
+  // "1 234" is no 1: what stands behind the number is a unit or nothing.
+  const bool one_number = std::none_of(
+      words.begin() + (words.empty() ? 0 : 1), words.end(),
+      [](std::string_view word) { return word.find_first_of("0123456789") != std::string_view::npos; });
+  const auto value = one_number ? parse_double(first_word(text)) : std::nullopt;
+  if (value && *value >= 0 && *value < 1e19 && is_blank(static_cast<std::uint64_t>(*value))) {
+    device.reason = fmt::format("sentinel: {}", text.substr(0, 60));
+    return device;
+  }
   if (!value) {
     device.reason = text.empty() ? "tool_prints_nothing" : fmt::format("tool_prints_{}", text.substr(0, 60));
     return device;
@@ -221,6 +232,7 @@ Result<ToolReadings> nothing_found(const std::vector<std::string_view>& lines) {
 Result<ToolReadings> parse_pdu(std::string_view, std::string_view text) {
   const auto lines = lines_of(text);
   std::vector<Found> found;
+  Places places;
   std::map<std::pair<Level, std::string>, int> digits;
   for (const auto line : lines) {
     const auto variable = variable_of(line);
@@ -228,7 +240,7 @@ Result<ToolReadings> parse_pdu(std::string_view, std::string_view text) {
     for (const auto& object : kObjects)
       if (auto index = index_in(variable->object, object.oid, object.name)) {
         if (object.suffix == Suffix::sensor) index = without_sensor(*index);
-        if (index) note(found, {&object, *index, variable->value});
+        if (index) note(found, places, {&object, *index, variable->value});
       }
     for (const auto& object : kDigits)
       if (const auto index = index_in(variable->object, object.oid, object.name))

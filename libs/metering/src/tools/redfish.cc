@@ -6,6 +6,7 @@
 
 #include "tidewatt/metering/plausibility.h"
 #include "tidewatt/units/text.h"
+#include "tools/json_text.h"
 #include "tools/label.h"
 #include "tools/node_tools.h"
 #include "tools/text.h"
@@ -136,6 +137,11 @@ std::string error_message(const json& error) {
   return message.empty() ? text_of(member(error, "code")) : message;
 }
 
+bool gives_only_output(const json& supplies) {
+  return supplies.is_array() && supplies.size() == 1 && supplies[0].is_object() &&
+         !supplies[0].contains("PowerInputWatts");
+}
+
 void read_supplies(ToolReadings& readings, const json& list) {
   for (const auto& supply : list) {
     if (!supply.is_object()) continue;
@@ -182,6 +188,8 @@ void read_document(ToolReadings& readings, const json& document) {
 Result<ToolReadings> parse_redfish(std::string_view, std::string_view text) {
   auto body = trim(text);
   if (body.starts_with("HTTP/")) body = body.substr(std::min(body.find('{'), body.size()));  // curl -i
+  bool cut = false;
+  if (const auto documents = json_documents(body, cut); documents.size() == 1 && !cut) body = documents[0];
   const auto document = json::parse(body, nullptr, false);
   if (!document.is_object()) return layout_error(kRedfishName, 1, "one whole JSON document", body);
   if (const auto& error = member(document, "error"); error.is_object())
@@ -196,6 +204,10 @@ Result<ToolReadings> parse_redfish(std::string_view, std::string_view text) {
                             text_of(member(document, "@odata.type")).substr(0, 80)),
                 "ask for Chassis/ID/Power, Chassis/ID/EnvironmentMetrics or a sensor in watts");
   for (const auto& device : readings.devices) readings.unknown_devices += device.power ? 0 : 1;
+  // What a supply gives out is less than what the node draws.
+  if (document.contains("PowerSupplies") && !document.contains("PowerConsumedWatts") &&
+      readings.devices.size() == 1 && gives_only_output(member(document, "PowerSupplies")))
+    return readings;
   // Whether several of them add up or contain each other is not said by the document.
   if (readings.devices.size() == 1 && !contains(text_of(member(document, "@odata.type")), "PowerSupply"))
     readings.total = readings.devices[0].power;

@@ -33,9 +33,10 @@ struct Values {
     std::string text;
     bool averaged;
     std::string unit;
+    std::string key;
   };
   std::vector<Draw> draws;
-  std::string limit, limit_unit;
+  std::string limit, limit_unit, limit_key;
   std::string name;
 };
 
@@ -44,9 +45,15 @@ void note(Values& values, std::string_view key, std::string_view value) {
   const auto label = judge_label(key);
   const std::string unit{label.unit.empty() ? "W" : label.unit};
   if (label.draw_rank > 0) {
-    values.draws.push_back({label.draw_rank, std::string{value}, label.averaged, unit});
-  } else if (values.limit.empty()) {
+    const auto before = std::find_if(values.draws.begin(), values.draws.end(),
+                                     [&](const Values::Draw& draw) { return draw.key == key; });
+    if (before != values.draws.end())
+      before->text = value;  // a loop's next turn
+    else
+      values.draws.push_back({label.draw_rank, std::string{value}, label.averaged, unit, std::string{key}});
+  } else if (values.limit.empty() || values.limit_key == key) {
     values.limit = value;
+    values.limit_key = key;
     values.limit_unit = unit;
   }
 }
@@ -145,7 +152,8 @@ Result<ToolReadings> parse_lines(std::string_view tool, std::string_view text) {
 Result<ToolReadings> parse(std::string_view tool, std::string_view command, std::string_view text) {
   const ColumnTable table{.tool = tool, .index_labels = {"GPU", "Device", "DCU", "HCU"}};
   const CsvTable csv{.tool = tool, .index_labels = {"device", "gpu", "dcu", "hcu"}, .maximum_is_limit = true};
-  if (has_json(text)) return parse_rocm_smi_json(tool, text);
+  if (has_json(text))
+    return read_json_samples(text, [&](std::string_view one) { return parse_rocm_smi_json(tool, one); });
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (has_column_header(table, text)) return parse_column_table(table, text);
   return parse_lines(tool, text);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
+#include "tidewatt/metering/beat.h"
 #include "tidewatt/units/text.h"
 #include "tools/label.h"
 #include "tools/text.h"
@@ -106,6 +108,7 @@ std::vector<Block> blocks_of(std::string_view text, IsDevice is_device) {
       block.index = device->number.value_or(static_cast<std::int64_t>(blocks.size()));
       block.heading = line;
       block.line = i + 1;
+      block.socket = device->socket;
       blocks.push_back(std::move(block));
       headings.clear();
       continue;
@@ -147,7 +150,7 @@ std::set<std::string> draws_of(const Block& block) {
 }
 
 // Why the last device of a text may have lost its draw, or the better one of two; empty = it hasn't.
-std::string cut_in(const std::vector<Block>& blocks, const ToolDevice& last) {
+std::string cut_in(const std::vector<Block>& blocks) {
   const auto& block = blocks.back();
   if (block.fields.empty()) return fmt::format("{}: nothing follows line {}", kTruncated, block.line);
   if (blocks.size() > 1) {
@@ -160,6 +163,11 @@ std::string cut_in(const std::vector<Block>& blocks, const ToolDevice& last) {
         return fmt::format("{}: '{}' is missing here, the device before has it", kTruncated,
                            key.substr(0, key.find('/')));
   }
+  return {};
+}
+
+std::string cut_at_end(const Block& block, const ToolDevice& last) {
+  if (block.fields.empty()) return {};
   const auto& end = block.fields.back();
   const auto label = judge_label(end.key, speaks_of_power(end.section));
   if (last.power && last.averaged && label.draw_rank > 0 && label.averaged)
@@ -243,9 +251,13 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
                         lines.empty() ? std::string_view{} : trim(lines[0]));
   ToolReadings readings;
   bool any = false;
-  for (auto block : blocks) {
+  std::map<std::string_view, std::size_t> places;
+  const auto why = cut_in(blocks);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    auto block = blocks[i];
     ToolDevice device;
     device.index = block.index;
+    if (block.socket) device.domain = kDomainCpuPackage;
     // A line for all devices at the end stands in the last one's block.
     if (blocks.size() > 1)
       std::erase_if(block.fields, [](const Field& field) { return names_a_whole(field.key); });
@@ -254,18 +266,27 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
     for (const std::string_view key : {"GPU UUID", "UUID", "Dev UUID"})
       if (device.uuid.empty()) device.uuid = block.value(key);
     any = read_power_fields(block, rules, device) || any;
-    readings.devices.push_back(std::move(device));
+    std::string cut;
+    if (i + 1 == blocks.size()) cut = why.empty() ? cut_at_end(block, device) : why;
+    if (!cut.empty()) {
+      device.power.reset();
+      device.reason = std::move(cut);
+    }
+    const auto [place, is_new] = places.emplace(block.heading, readings.devices.size());
+    if (is_new) {
+      readings.devices.push_back(std::move(device));
+    } else if (!device.reason.starts_with(kTruncated)) {  // else the sample before stands
+      device.index = readings.devices[place->second].index;
+      readings.devices[place->second] = std::move(device);
+    }
   }
   if (!any)
     return layout_error(tool, blocks[0].line, "a field with the device's power below its heading",
                         blocks[0].heading);
-  if (auto why = cut_in(blocks, readings.devices.back()); !why.empty()) {
-    readings.devices.back().power.reset();
-    readings.devices.back().reason = std::move(why);
-  }
   add_up(readings);
   const auto count = announced(text);
-  if (is_open(text) || (count && *count > static_cast<std::int64_t>(blocks.size()))) readings.total.reset();
+  if (is_open(text) || (count && *count > static_cast<std::int64_t>(readings.devices.size())))
+    readings.total.reset();
   return readings;
 }
 

@@ -25,11 +25,13 @@ struct Block {
   std::string_view heading;
   std::size_t line = 0;
   std::vector<Field> fields;
+  bool socket = false;                                               ///< a processor's, no card
   [[nodiscard]] std::string_view value(std::string_view key) const;  ///< first of that key; empty = none
 };
 
 struct DeviceHeading {
   std::optional<std::int64_t> number;  ///< nullopt = devices are counted in order
+  bool socket = false;                 ///< a processor's socket, no card
 };
 
 /// Cuts a text into its devices' blocks. Fields before the first device are dropped.
@@ -49,7 +51,8 @@ struct PowerRules {
 /// @returns false if no field speaks of power at all
 bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& device);
 
-/// blocks_of and read_power_fields for every device.
+/// blocks_of and read_power_fields for every device. A heading that comes again is the same device in a later
+/// sample, which replaces the earlier one.
 /// @error invalid_input  no device, or none of them has a field that speaks of power
 Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text, IsDevice is_device,
                                     const PowerRules& rules);

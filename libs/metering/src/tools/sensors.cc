@@ -2,9 +2,12 @@
 // parentheses behind the value.
 #include <fmt/format.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tidewatt/units/text.h"
+#include "tools/json_text.h"
 #include "tools/label.h"
 #include "tools/node_tools.h"
 #include "tools/text.h"
@@ -78,7 +81,7 @@ bool is_watts(std::string_view text) {
   const auto words = words_of(text);
   if (words.size() < 2 || !parse_double(words[0].starts_with('+') ? words[0].substr(1) : words[0]))
     return false;
-  return words[1] == "W" || words[1] == "mW" || words[1] == "uW" || words[1] == "kW";
+  return is_watt_unit(words[1]);
 }
 
 // "power1:  288.00 W  (interval = 1.00 s)"; nullopt = no power.
@@ -107,6 +110,8 @@ std::optional<Feature> plain_feature(std::string_view label, std::string_view re
 
 std::vector<Feature> read_text(const std::vector<std::string_view>& lines, bool text_is_cut, bool& has_chip) {
   std::vector<Feature> features;
+  std::vector<Feature> before;  // of the sample before, in a loop
+  std::set<std::string, std::less<>> chips;
   std::string chip;
   Feature open;  // of the -u form
   const auto flush = [&] {
@@ -123,6 +128,12 @@ std::vector<Feature> read_text(const std::vector<std::string_view>& lines, bool 
       flush();
       chip = std::string{trim(line)};
       has_chip |= contains(chip, "-");
+      if (!chips.insert(chip).second && contains(chip, "-")) {
+        // A chip comes again: a new sample. One that was cut off has fewer lines than the one before.
+        if (features.size() >= before.size()) before = std::move(features);
+        features.clear();
+        chips = {chip};
+      }
       continue;
     }
     const auto key = trim(line.substr(0, colon));
@@ -141,11 +152,14 @@ std::vector<Feature> read_text(const std::vector<std::string_view>& lines, bool 
     }
   }
   flush();
-  return features;
+  return features.size() >= before.size() ? features : before;
 }
 
 Result<ToolReadings> read_json(std::string_view text) {
-  const auto document = nlohmann::json::parse(text, nullptr, false);
+  bool cut = false;
+  auto samples = json_documents(text, cut);
+  if (cut && samples.size() > 1) samples.pop_back();
+  const auto document = nlohmann::json::parse(samples.empty() ? text : samples.back(), nullptr, false);
   if (!document.is_object()) return layout_error(kSensorsName, 1, "whole JSON as sensors -j prints it", text);
   ToolReadings readings;
   for (const auto& [chip, features] : document.items()) {
@@ -172,7 +186,7 @@ Result<ToolReadings> read_json(std::string_view text) {
 Result<ToolReadings> parse_sensors(std::string_view, std::string_view text) {
   ToolReadings readings;
   bool has_chip = false;
-  if (trim(text).starts_with('{')) {
+  if (has_json(text)) {
     TW_TRY(readings, read_json(text));
     has_chip = true;
   } else {

@@ -39,6 +39,12 @@ std::optional<std::vector<double>> values_of(std::string_view word) {
   return values;
 }
 
+// "2,532/2,698": a rail's values in a form that isn't understood.
+bool looks_like_values(std::string_view word) {
+  return contains(word, "/") && word.find_first_of("0123456789") != std::string_view::npos &&
+         word.find_first_not_of("0123456789.,/mkuW-") == std::string_view::npos;
+}
+
 // These feed the whole board and contain every other rail.
 bool is_input(std::string_view rail) { return rail == "VIN" || rail.ends_with("_IN"); }
 
@@ -55,9 +61,14 @@ std::vector<ToolDevice> rails_of(std::string_view line) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (!is_rail_name(words[i])) continue;
     const auto values = values_of(words[i + 1]);
-    if (!values) continue;
     ToolDevice rail;
     rail.index = std::string{words[i]};
+    if (!values && looks_like_values(words[i + 1])) {
+      rail.reason = fmt::format("tool_prints_{}", words[i + 1].substr(0, 60));
+      rails.push_back(std::move(rail));
+      continue;
+    }
+    if (!values) continue;
     // A gated rail draws nothing; a board that runs doesn't.
     rail.power = judged((*values)[0], !is_input(words[i]), rail.reason);
     std::string ignored;

@@ -28,6 +28,7 @@ std::optional<double> watts_per(std::string_view unit) {
   if (unit == "mW") return 1e-3;
   if (unit == "uW" || unit == "\xC2\xB5W" || unit == "\xCE\xBCW") return 1e-6;
   if (unit == "kW" || unit == "KW") return 1e3;
+  if (unit == "MW") return 1e6;
   return std::nullopt;
 }
 
@@ -123,7 +124,9 @@ void set_power(ToolDevice& device, const std::vector<Candidate>& candidates, std
     const auto printed = parse_watts(candidate.text, candidate.unit);
     auto reason = printed.reason;
     if (printed.watts) {
-      const auto judged = judge_power(*printed.watts, device.power_limit);
+      auto judged = judge_power(*printed.watts, device.power_limit);
+      if (judged.power && judged.power->value() > kMaxDeviceWatts)
+        judged = {std::nullopt, fmt::format("implausible: {} W", format_double(judged.power->value()))};
       if (judged.power) {
         device.power = judged.power;
         device.averaged = candidate.averaged;

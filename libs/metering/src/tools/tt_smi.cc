@@ -35,10 +35,7 @@ ToolDevice device_of(const nlohmann::json& object, std::int64_t index, bool& spe
   return device;
 }
 
-}  // namespace
-
-Result<ToolReadings> parse_tt_smi(std::string_view, std::string_view text) {
-  if (!has_json(text)) return unknown_form(kTtSmiName, text, "the JSON of tt-smi -s");
+Result<ToolReadings> parse_snapshot(std::string_view text) {
   TW_TRY(const nlohmann::json root, json_in(kTtSmiName, text));
   const auto* devices = member(root, "device_info");
   if (devices == nullptr || !devices->is_array() || devices->empty())
@@ -50,6 +47,13 @@ Result<ToolReadings> parse_tt_smi(std::string_view, std::string_view text) {
   if (!speaks) return layout_error(kTtSmiName, 1, "telemetry with power in device_info", text.substr(0, 40));
   add_up(readings);
   return readings;
+}
+
+}  // namespace
+
+Result<ToolReadings> parse_tt_smi(std::string_view, std::string_view text) {
+  if (!has_json(text)) return unknown_form(kTtSmiName, text, "the JSON of tt-smi -s");
+  return read_json_samples(text, parse_snapshot);
 }
 
 }  // namespace tidewatt::metering::tools

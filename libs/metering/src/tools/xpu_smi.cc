@@ -40,17 +40,25 @@ bool is_stats(std::string_view text) {
   return false;
 }
 
+// A comma before a digit is part of a number, and no number that is understood here.
+std::string_view up_to_comma(std::string_view text) {
+  auto comma = text.find(',');
+  while (comma != std::string_view::npos && comma + 1 < text.size() && text[comma + 1] >= '0' &&
+         text[comma + 1] <= '9')
+    comma = text.find(',', comma + 1);
+  return trim(text.substr(0, comma));
+}
+
 // "avg: 41, min: 40, max: 45, current: 42": the current one; "43": itself.
 Candidate candidate_in(std::string_view text, std::string_view unit) {
   const auto after = [&](std::string_view name) -> std::optional<std::string_view> {
     const auto at = text.find(name);
     if (at == std::string_view::npos) return std::nullopt;
-    auto value = text.substr(at + name.size());
-    return trim(value.substr(0, value.find(',')));
+    return up_to_comma(text.substr(at + name.size()));
   };
   if (const auto current = after("current:")) return {*current, false, unit};
   if (const auto average = after("avg:")) return {*average, true, unit};
-  return {trim(text.substr(0, text.find(','))), false, unit};
+  return {up_to_comma(text), false, unit};
 }
 
 struct Part {
@@ -238,7 +246,7 @@ bool is_intel(std::string_view text) {
 }
 
 Result<ToolReadings> parse_intel_xpu_smi(std::string_view command, std::string_view text) {
-  if (has_json(text)) return parse_json_stats(text);
+  if (has_json(text)) return read_json_samples(text, parse_json_stats);
   if (is_config(text)) return parse_config(text);
   if (is_stats(text)) return parse_stats(text);
   return parse_smi_like(forms(), command, text);

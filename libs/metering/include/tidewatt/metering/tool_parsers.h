@@ -24,6 +24,7 @@ struct ToolDevice {
   std::optional<ToolIndex> sub_index;
   std::string name;
   std::string uuid;
+  std::string domain;  ///< "cpu_package" = a processor's socket among cards; empty = what the tool is for
   std::string bus_id;  ///< PCI address as printed; empty = not printed
   std::optional<Watts>
       power;              ///< instantaneous where the tool names one, else the plain draw; nullopt = unknown
@@ -72,13 +73,14 @@ std::vector<std::string_view> known_tools();
 /// @param command  the command line that printed it; decides only what the text itself leaves open (CSV
 /// without header)
 /// @error invalid_input  unknown tool (lists the known ones), unknown layout (tool, line, what was expected),
-/// or the
-///                       output is the tool's own failure message (quoted): the devices are then unknown, not
-///                       absent
+/// more
+///                       than 4096 devices, or the output is the tool's own failure message (quoted): the
+///                       devices are then unknown, not absent
 Result<ToolReadings> parse_tool(std::string_view tool, std::string_view command, std::string_view text);
 
 /// {"devices":[{"index":0,"power_watts":37.0,"power_limit_watts":250.0,"reason":null},...],"total_power_watts":37.0}
-/// with null for unknown; sub_index, name, uuid, average_watts, averaged only where the tool gave them.
+/// with null for unknown; sub_index, name, uuid, domain, average_watts, averaged only where the tool gave
+/// them.
 std::string to_json(const ToolReadings& readings);
 
 }  // namespace tidewatt::metering

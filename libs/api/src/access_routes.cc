@@ -89,11 +89,15 @@ net::Response sign_in(Core& core, const Call& call) {
   API_TRY(const auto body, Body::parse(call.request, {"token"}));
   API_TRY(const auto token, body.text("token"));
   API_TRY(const auto principal, core.access.by_token(token));
-  if (!principal)
+  if (!principal) {
+    core.access.note_failed_sign_in(call.request.remote_address, "wrong token");
     return problem_answer("invalid_token",
                           "no such token, or it is revoked or expired: ask an operator for one");
-  if (principal->role == Role::agent)
+  }
+  if (principal->role == Role::agent) {
+    core.access.note_failed_sign_in(call.request.remote_address, "an agent's token");
     return problem_answer("invalid_token", "agent tokens only post heartbeats: sign in with another token");
+  }
   API_TRY(const auto cookie, core.access.open_session(*principal));
   auto response = empty_answer(204);
   response.headers["set-cookie"] = cookie_header(core, cookie, session_seconds());
@@ -111,7 +115,10 @@ net::Response sign_out(Core& core, const Call& call) {
 
 net::Response open_login_link(Core& core, const Call& call) {
   API_TRY(const auto cookie, core.access.redeem(call.parameter("code")));
-  if (!cookie) return see_other("/login-page?error=used");
+  if (!cookie) {
+    core.access.note_failed_sign_in(call.request.remote_address, "a login link that is used, old or unknown");
+    return see_other("/login-page?error=used");
+  }
   const std::string next = call.parameter("next", "/");
   auto response = see_other(is_local_path(next) ? next : "/");
   response.headers["set-cookie"] = cookie_header(core, *cookie, session_seconds());
@@ -146,6 +153,18 @@ net::Response revoke_token(Core& core, const Call& call) {
   if (const auto revoked = core.access.revoke_token(call.ids.at(0), call.principal.name); !revoked)
     return problem_answer(revoked.error());
   return empty_answer(204);
+}
+
+net::Response rotate_token(Core& core, const Call& call) {
+  API_TRY(const auto body, Body::parse_optional(call.request, {"grace_seconds"}));
+  API_TRY(const auto grace, body.whole_number("grace_seconds", 0, Access::kLongestGrace.count() / 1000));
+  API_TRY(const auto rotated, core.access.rotate_token(call.ids.at(0), Milliseconds{grace.value_or(0) * 1000},
+                                                       call.principal.name));
+  Json answer = token_json(rotated.successor.record);
+  answer["token"] = rotated.successor.secret;
+  answer["replaces"] = call.ids.at(0);
+  answer["replaced_until"] = time(rotated.old_until);
+  return json_answer(201, answer);
 }
 
 net::Response list_audit(Core& core, const Call& call) {

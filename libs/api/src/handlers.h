@@ -37,6 +37,7 @@ net::Response sign_out(Core& core, const Call& call);
 net::Response open_login_link(Core& core, const Call& call);
 net::Response list_tokens(Core& core, const Call& call);
 net::Response create_token(Core& core, const Call& call);
+net::Response rotate_token(Core& core, const Call& call);
 net::Response revoke_token(Core& core, const Call& call);
 net::Response list_audit(Core& core, const Call& call);
 

@@ -39,6 +39,7 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/tokens", kOps}, list_tokens},
     {{"POST", "/api/v1/tokens", kOps}, create_token},
     {{"DELETE", "/api/v1/tokens/{id}", kOps}, revoke_token},
+    {{"POST", "/api/v1/tokens/{id}/rotate", kOps}, rotate_token},
     {{"GET", "/api/v1/session", kReaders}, get_session},
     {{"POST", "/api/v1/session", kAnyone}, sign_in},
     {{"DELETE", "/api/v1/session", kReaders}, sign_out},

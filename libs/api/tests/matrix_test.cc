@@ -76,6 +76,8 @@ const Row kRows[] = {
      "403 403 403 201", "403 403 403 403"},
     {"DELETE /api/v1/tokens/{id}", "/api/v1/tokens/$TOKEN", "", "401 403 403 403 403 204", "403 403 403 204",
      "403 403 403 403"},
+    {"POST /api/v1/tokens/{id}/rotate", "/api/v1/tokens/$TOKEN/rotate", "", "401 403 403 403 403 201",
+     "403 403 403 201", "403 403 403 403"},
     {"GET /api/v1/session", "/api/v1/session", "", "401 403 200 200 200 200", "200 200 200 200",
      "200 200 200 200"},
     // Signing in looks at the body only, whoever one was before.

@@ -213,7 +213,7 @@ bool Access::still_valid(const Principal& principal) {
          });
 }
 
-Result<std::string> Access::open_session(const Principal& principal) {
+Result<std::string> Access::open_session(const Principal& principal, std::string_view how) {
   std::string cookie;
   const auto now = clock_.utc_now();
   {
@@ -227,9 +227,9 @@ Result<std::string> Access::open_session(const Principal& principal) {
     if (principal.expires_at) expiry = std::min(expiry, *principal.expires_at);
     sessions_.emplace(sha256_hex(cookie), Session{principal, expiry});
   }
-  TW_TRY_STATUS(note(
-      principal.name, "session.opened",
-      fmt::format("{}{}{}", to_string(principal.role), principal.team.empty() ? "" : ":", principal.team)));
+  TW_TRY_STATUS(note(principal.name, "session.opened",
+                     fmt::format("{}{}{}{}", to_string(principal.role), principal.team.empty() ? "" : ":",
+                                 principal.team, how)));
   return cookie;
 }
 

@@ -22,8 +22,8 @@ constexpr std::string_view kStreamPath = "/api/v1/stream";
 constexpr std::size_t kMostStreams = 1'000;
 
 bool is_api_path(std::string_view path) {
-  return path.starts_with("/api/") || path == "/api" || path == "/login" || path == "/healthz" ||
-         path == "/readyz" || path == "/metrics";
+  return path.starts_with("/api/") || path == "/api" || path == "/login" || path.starts_with("/login/") ||
+         path == "/healthz" || path == "/readyz" || path == "/metrics";
 }
 
 bool is_loopback(std::string_view address) {
@@ -184,11 +184,25 @@ net::Response Api::Impl::dispatch(const net::Request& request) {
 }
 
 Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& rng, ApiOptions options)
-    : impl_(new Impl{
-          {store, ledger, clock, std::move(options), Access{store, clock, rng}, {}, {}, {}, {}, {}, {}},
-          {},
-          {},
-          {}}) {}
+    : impl_(new Impl{{store,
+                      ledger,
+                      clock,
+                      std::move(options),
+                      Access{store, clock, rng},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {}},
+                     {},
+                     {},
+                     {}}) {
+  if (const auto& sso = impl_->core.options.sso)
+    impl_->core.sign_on = std::make_unique<oidc::SignOn>(sso->issuer, sso->http, clock, rng);
+}
 Api::~Api() = default;
 
 net::Response Api::handle(const net::Request& request) {

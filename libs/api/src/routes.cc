@@ -44,7 +44,10 @@ const Route kRoutes[] = {
     {{"POST", "/api/v1/session", kAnyone}, sign_in},
     {{"DELETE", "/api/v1/session", kReaders}, sign_out},
     {{"GET", "/api/v1/stream", kReaders}, stream_needs_events},
+    {{"GET", "/api/v1/sign-in", kAnyone}, get_sign_in_ways},
     {{"GET", "/login", kAnyone}, open_login_link},
+    {{"GET", "/login/sso", kAnyone}, start_sso},
+    {{"GET", "/login/sso/callback", kAnyone}, finish_sso},
     {{"GET", "/healthz", kAnyone}, get_healthz},
     {{"GET", "/readyz", kAnyone}, get_readyz},
     {{"GET", "/metrics", kOverview}, get_metrics},  // and anyone on loopback: see Api

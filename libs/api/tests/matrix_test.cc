@@ -89,6 +89,11 @@ const Row kRows[] = {
     {"GET /api/v1/stream", "/api/v1/stream", "", "401 403 400 400 400 400", "400 400 400 400",
      "400 400 400 400"},
     {"GET /login", "/login?code=$CODE", "", "303 303 303 303 303 303", "303 303 303 303", "303 303 303 303"},
+    {"GET /api/v1/sign-in", "/api/v1/sign-in", "", kOpenBearer, kOpenCookie, kOpenCookie},
+    // Not configured here; see sso_test.
+    {"GET /login/sso", "/login/sso", "", "404 404 404 404 404 404", "404 404 404 404", "404 404 404 404"},
+    {"GET /login/sso/callback", "/login/sso/callback", "", "404 404 404 404 404 404", "404 404 404 404",
+     "404 404 404 404"},
     {"GET /healthz", "/healthz", "", kOpenBearer, kOpenCookie, kOpenCookie},
     {"GET /readyz", "/readyz", "", kOpenBearer, kOpenCookie, kOpenCookie},
     // From another machine; loopback needs nobody.

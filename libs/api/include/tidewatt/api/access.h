@@ -65,8 +65,9 @@ class Access {
   /// Whether somebody let in earlier may still be here: not expired, the token not revoked.
   [[nodiscard]] bool still_valid(const Principal& principal);
 
+  /// @param how for the audit log, behind the role
   /// @return the cookie's value
-  Result<std::string> open_session(const Principal& principal);
+  Result<std::string> open_session(const Principal& principal, std::string_view how = {});
   Status close_session(std::string_view cookie, const std::string& actor);
 
   /// A sign-in that failed: in the audit log by address, told sparingly.

@@ -79,8 +79,8 @@ bool answers_as(std::string_view scheme, const std::string& base) {
 }
 
 /// "GET http://host:1/path: can't connect" says the URL well enough, but the path isn't the reader's.
-Error unreachable(const Error& error, const std::string& base, const std::string& path_and_query) {
-  const auto request = fmt::format("GET {}{}: ", base, path_and_query.substr(0, path_and_query.find('?')));
+Error unreachable(const Error& error, const net::ClientRequest& asked, const std::string& base) {
+  const auto request = fmt::format("{} {}: ", asked.method, asked.url.substr(0, asked.url.find('?')));
   Error told = error;
   if (told.message.starts_with(request)) told.message.erase(0, request.size());
   told = told.with_context(base);
@@ -148,27 +148,49 @@ Status token_is_readable(const ServerAccess& access) {
   return {};
 }
 
-Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {
+namespace {
+
+/// @param request without its URL's host, which `access` knows
+Result<net::Response> send(const ServerAccess& access, net::ClientRequest request) {
   net::ClientOptions options;
   options.deadline = kDeadline;
   options.ca_file = access.ca_file;
   const auto client = net::make_http_client(options);
-  net::ClientRequest request;
   auto base = access.url;
   while (base.ends_with('/')) base.pop_back();
-  request.url = base + path_and_query;
+  request.url.insert(0, base);
   TW_TRY(const auto tokens, tokens_of(access));
   for (std::size_t i = 0;; ++i) {
     if (!tokens[i].empty()) request.headers["authorization"] = "Bearer " + tokens[i];
     auto answer = client->send(request);
-    if (!answer) return tl::unexpected(unreachable(answer.error(), base, path_and_query));
+    if (!answer) return tl::unexpected(unreachable(answer.error(), request, base));
     if (answer->status != 401 || i + 1 == tokens.size()) return answer;
   }
+}
+
+}  // namespace
+
+Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {
+  net::ClientRequest request;
+  request.url = path_and_query;
+  return send(access, std::move(request));
 }
 
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query) {
   TW_TRY(auto answer, get_any(access, path_and_query));
   if (answer.status != 200) return tl::unexpected(as_error(answer, access));
+  return std::move(answer.body);
+}
+
+Result<std::string> request(const ServerAccess& access, const std::string& method,
+                            const std::string& path_and_query, const std::string& body) {
+  net::ClientRequest asked;
+  asked.method = method;
+  asked.url = path_and_query;
+  asked.body = body;
+  if (!body.empty()) asked.headers["content-type"] = "application/json";
+  TW_TRY(auto answer, send(access, std::move(asked)));
+  if (answer.status / 100 != 2) return tl::unexpected(as_error(answer, access));
   return std::move(answer.body);
 }
 

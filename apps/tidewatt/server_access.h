@@ -27,6 +27,9 @@ struct ServerAccess {
 /// GETs `path_and_query` ("/api/v1/nodes/n1/energy?range=24h") and returns the body of a 200 answer.
 /// @error what went wrong in one line: not reachable, no right, or the server's own problem `detail`
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query);
+/// The same with another method; the body of any 2xx answer. `body` is JSON, empty = none.
+Result<std::string> request(const ServerAccess& access, const std::string& method,
+                            const std::string& path_and_query, const std::string& body);
 /// The status code and body whatever they are.
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
 /// Why the token that would be sent can't be read; success when it can, or when none is named.

@@ -68,7 +68,7 @@ int run_server(const ServerOptions& options) {
   if (!loaded.problems.empty()) return kUsage;
   if (options.check_config) return check_config(loaded, *files);
   loaded.arguments.agent_token_copy = options.agent_token_copy;
-  block_stop_signals();
+  block_stop_and_reload_signals();
   auto runtime = ServerRuntime::start(loaded.arguments, *files);
   if (!runtime) return report("server", runtime.error());
   for (const auto& warning : loaded.arguments.api.factor.warnings) log::warning(warning);
@@ -81,8 +81,7 @@ int run_server(const ServerOptions& options) {
                                    : folder + "/tidewatt.db");
   fmt::print("  operator's token: {0}/ops.token   agents' token: {0}/agent.token\n", folder);
   std::fflush(stdout);
-  while (!wait_for_stop(Milliseconds{60'000})) {
-  }
+  while (wait_for_stop_or_reload() == Asked::reload) (*runtime)->reload_certificate();
   fmt::print("stopping: running requests end first\n");
   (*runtime)->stop();
   return kOk;

@@ -1,6 +1,7 @@
 #include "server_runtime.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -19,11 +20,12 @@ constexpr Milliseconds kTick{5'000};
 constexpr int kTicksPerHousekeeping = 6;
 constexpr Milliseconds kDrain{10'000};
 
-sigset_t stop_signals() {
+sigset_t stop_signals(bool and_reload = false) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  if (and_reload) sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -40,6 +42,21 @@ bool wait_for_stop(Milliseconds at_most) {
   timeout.tv_sec = at_most.count() / 1000;
   timeout.tv_nsec = (at_most.count() % 1000) * 1'000'000;
   return sigtimedwait(&set, nullptr, &timeout) > 0;
+}
+
+void block_stop_and_reload_signals() {
+  const sigset_t set = stop_signals(true);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+Asked wait_for_stop_or_reload() {
+  static const bool from_terminal = isatty(STDIN_FILENO) == 1;
+  const sigset_t set = stop_signals(true);
+  int signal = 0;
+  while (sigwait(&set, &signal) != 0) {
+  }
+  if (signal != SIGHUP || (from_terminal && isatty(STDIN_FILENO) != 1)) return Asked::stop;
+  return Asked::reload;
 }
 
 Result<std::unique_ptr<ServerRuntime>> ServerRuntime::start(const ServerArguments& arguments,
@@ -138,6 +155,9 @@ Status ServerRuntime::open(FileSystem& files) {
                       [this](const net::Request& request, std::shared_ptr<net::EventSink> sink) {
                         return api_->open_stream(request, std::move(sink));
                       });
+  if (!arguments_.tls_certificate.empty())
+    certificate_watch_ =
+        std::make_unique<net::FileWatch>(files, std::vector{arguments_.tls_certificate, arguments_.tls_key});
   api_->set_server_stats([this] { return server_->stats(); });
   std::string host = arguments_.address == "0.0.0.0" ? "127.0.0.1"
                      : arguments_.address == "::"    ? "::1"
@@ -159,11 +179,36 @@ void ServerRuntime::keep_house() {
       if (done && failing) log::info("housekeeping works again");
       failing = !done;
     }
+    look_after_certificate();
     api_->send_tick();
     ++ticks;
     std::unique_lock lock{mutex_};
     if (wake_.wait_for(lock, kTick, [this] { return stopping_; })) return;
   }
+}
+
+void ServerRuntime::take_certificate() {
+  if (const auto taken = server_->reload_tls(); !taken) {
+    log::error("the TLS certificate can't be taken, the one before stays in use",
+               {{"error", taken.error().to_string()}});
+    return;
+  }
+  log::info("new connections get the TLS certificate as it is now", {{"file", arguments_.tls_certificate}});
+}
+
+void ServerRuntime::look_after_certificate() {
+  const std::scoped_lock lock{certificate_mutex_};
+  if (certificate_watch_ && certificate_watch_->settled_change()) take_certificate();
+}
+
+void ServerRuntime::reload_certificate() {
+  const std::scoped_lock lock{certificate_mutex_};
+  if (!certificate_watch_) {
+    log::info("asked to reload: there is no TLS certificate, and other settings are read at the start only");
+    return;
+  }
+  certificate_watch_->accept();
+  take_certificate();
 }
 
 std::string ServerRuntime::login_link(std::string_view next) {

@@ -11,6 +11,7 @@
 #include "server_settings.h"
 #include "tidewatt/api/api.h"
 #include "tidewatt/ledger/ledger.h"
+#include "tidewatt/net/file_watch.h"
 #include "tidewatt/net/server.h"
 #include "tidewatt/os/posix.h"
 
@@ -32,6 +33,9 @@ class ServerRuntime {
   [[nodiscard]] const std::string& ops_token() const { return ops_token_; }
   [[nodiscard]] const std::string& agent_token() const { return agent_token_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
+  /// Takes the certificate and key files as they are now, for new connections; logs how it went. When the
+  /// pair can't be used the old one stays. Without TLS nothing happens.
+  void reload_certificate();
   /// Lets running requests end, then closes. Idempotent.
   void stop();
 
@@ -42,6 +46,8 @@ class ServerRuntime {
   Result<std::string> keep_token(FileSystem& files, const std::string& file, api::Role role,
                                  const std::string& name);
   void keep_house();
+  void look_after_certificate();
+  void take_certificate();
 
   ServerArguments arguments_;
   os::SystemClock clock_;
@@ -50,6 +56,8 @@ class ServerRuntime {
   std::unique_ptr<ledger::Ledger> ledger_;
   std::unique_ptr<api::Api> api_;
   std::unique_ptr<net::Server> server_;
+  std::mutex certificate_mutex_;
+  std::unique_ptr<net::FileWatch> certificate_watch_;  ///< nullptr without TLS
   std::string url_;
   std::string ops_token_;
   std::string agent_token_;
@@ -63,5 +71,10 @@ class ServerRuntime {
 void block_stop_signals();
 /// Waits for SIGINT or SIGTERM, at most so long. @return true when one came
 bool wait_for_stop(Milliseconds at_most);
+/// The same for SIGHUP, too, which asks to read again what can change.
+void block_stop_and_reload_signals();
+/// Waits for SIGINT, SIGTERM or SIGHUP. A SIGHUP because the terminal went away is a stop.
+enum class Asked : std::uint8_t { stop, reload };
+Asked wait_for_stop_or_reload();
 
 }  // namespace tidewatt::cli

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "server_access.h"
+#include "server_sso.h"
 #include "tidewatt/store/postgres.h"
 #include "tidewatt/units/text.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 using config::Kind;
 using config::Setting;
+
+constexpr double kSecondsPerMinute = 60;
 
 std::optional<std::string> environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -91,10 +94,8 @@ std::string described(const config::Settings& settings) {
   return text;
 }
 
-}  // namespace
-
-const config::SettingsTable& server_settings_table() {
-  static const config::SettingsTable kTable{
+std::vector<Setting> own_settings() {
+  return {
       Setting{.path = "listen",
               .fallback = "127.0.0.1:7310",
               .help = "Address and port to serve on.",
@@ -173,7 +174,22 @@ const config::SettingsTable& server_settings_table() {
               .fallback = "50000",
               .minimum = "0",
               .help = "Requests per agent token; 0 = no limit."},
+      Setting{.path = "rate_limits.sign_ins_per_minute",
+              .kind = Kind::number,
+              .fallback = "60",
+              .minimum = "0",
+              .help = "Sign-ins per remote address; 0 = no limit."},
   };
+}
+
+}  // namespace
+
+const config::SettingsTable& server_settings_table() {
+  static const config::SettingsTable kTable{[] {
+    auto settings = own_settings();
+    for (auto& setting : sso_settings()) settings.push_back(std::move(setting));
+    return settings;
+  }()};
   return kTable;
 }
 
@@ -229,6 +245,9 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
     const double agents = settings.number("rate_limits.agents_per_second");
     arguments.api.people = {people, std::max(1.0, people * 4)};
     arguments.api.agents = {agents, std::max(1.0, agents * 2)};
+    const double sign_ins = settings.number("rate_limits.sign_ins_per_minute");
+    arguments.api.sign_in = {sign_ins / kSecondsPerMinute, std::max(1.0, sign_ins / 3)};
+    take_sso(settings, arguments, files);
   }
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());
   loaded.effective = described(settings);

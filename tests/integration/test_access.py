@@ -1,11 +1,13 @@
 """Who may see and do what: tokens, sessions, the one-time link, roles, carbon's visibility."""
 import http.client
+import time
 import urllib.parse
 
 import pytest
 
 from support.beats import NodeScript
 from support.http_client import Client
+from support.server import SLOW
 
 READS = ("/api/v1/nodes", "/api/v1/tasks", "/api/v1/dashboard/stats", "/api/v1/energy/accounts?scope=node", "/api/v1/nodes/n1",
          "/api/v1/nodes/n1/energy", "/api/v1/nodes/n1/power", "/api/v1/tasks/n1-task-0/energy", "/api/v1/session", "/api/v1/settings/sources",
@@ -176,3 +178,46 @@ def test_tokens_of_an_earlier_run_work_from_the_first_request(make_server):
     assert (server.agent_token, server.ops_token) == (agent_token, ops_token)
     assert Client(server.port, ops_token).get("/api/v1/nodes").status == 200
     assert {r["status"] for r in Client(server.port, agent_token).post_beats(NodeScript("n1", beats=2).beats())} == {"accepted"}
+
+
+def test_a_rotated_token_works_for_its_grace_and_its_successor_beyond(filled):
+    ops = Client(filled.port, filled.ops_token)
+    made = ops.post("/api/v1/tokens", {"name": "rotating", "role": "tenant", "team": "vision"}).json()
+    answer = ops.post(f"/api/v1/tokens/{made['id']}/rotate", {"grace_seconds": 1})
+    assert answer.status == 201, answer
+    fresh = answer.json()
+    assert (fresh["name"], fresh["role"], fresh["team"], fresh["replaces"]) == ("rotating", "tenant", "vision", made["id"])
+    assert Client(filled.port, fresh["token"]).get("/api/v1/nodes").status == 200
+    deadline = time.monotonic() + 20 * SLOW
+    while Client(filled.port, made["token"]).get("/api/v1/nodes").status != 401:
+        assert time.monotonic() < deadline, "the old token outlives its grace"
+        time.sleep(0.1)
+    assert Client(filled.port, fresh["token"]).get("/api/v1/nodes").status == 200
+    log = str(ops.get_json("/api/v1/audit"))
+    assert "token.rotated" in log and fresh["token"] not in log and made["token"] not in log
+
+
+def test_failed_sign_ins_are_in_the_audit_log_and_do_not_flood_it(make_server):
+    server = make_server()
+    server.start()
+    ops = Client(server.port, server.ops_token)
+    statuses = [Client(server.port).post("/api/v1/session", {"token": f"guess-{i}"}).status for i in range(40)]
+    assert set(statuses) == {401, 429}
+    failed = [e for e in ops.get_json("/api/v1/audit")["entries"] if e["action"] == "sign_in.failed"]
+    assert len(failed) == 1 and "127.0.0.1" in failed[0]["subject"] and "guess" not in str(failed), failed
+    metrics = Client(server.port).get("/metrics").body.decode()
+    assert f"tidewatt_sign_ins_failed_total {statuses.count(401)}\n" in metrics
+
+
+def test_a_token_beyond_its_rate_gets_429_and_others_do_not(make_server, tmp_path):
+    config = tmp_path / "server.yaml"
+    config.write_text("rate_limits: {people_per_second: 2}\n", encoding="ascii")
+    server = make_server(flags=["--config", str(config)])
+    server.start()
+    ops = Client(server.port, server.ops_token)
+    other = ops.post("/api/v1/tokens", {"name": "other", "role": "viewer"}).json()["token"]
+    answers = [ops.get("/api/v1/session") for _ in range(20)]
+    refused = [a for a in answers if a.status == 429]
+    assert refused and {a.status for a in answers} == {200, 429}
+    assert refused[0].problem()["code"] == "rate_limited" and int(refused[0].headers["retry-after"]) >= 1
+    assert Client(server.port, other).get("/api/v1/session").status == 200

@@ -8,6 +8,8 @@
 #include <array>
 #include <utility>
 
+#include "tidewatt/base/log.h"
+
 namespace tidewatt::api {
 namespace {
 
@@ -54,6 +56,18 @@ Status Access::note(const std::string& actor, const std::string& action, const s
   return store_.append_audit({clock_.utc_now(), actor, action, subject});
 }
 
+NewToken Access::fresh_token() {
+  NewToken token;
+  {
+    const std::scoped_lock lock{mutex_};
+    token.secret = secret();
+    token.record.id = secret().substr(0, 16);
+  }
+  token.record.sha256_hex = sha256_hex(token.secret);
+  token.record.created_at = clock_.utc_now();
+  return token;
+}
+
 Result<NewToken> Access::create_token(const std::string& name, Role role, const std::string& team,
                                       std::optional<UtcTime> expires_at, const std::string& actor) {
   if (name.empty())
@@ -65,17 +79,10 @@ Result<NewToken> Access::create_token(const std::string& name, Role role, const 
     return fail(ErrorCode::invalid_input,
                 fmt::format("a token of role {} has no team, but \"{}\" was given", to_string(role), team),
                 "leave \"team\" out, or use role tenant");
-  NewToken token;
-  {
-    const std::scoped_lock lock{mutex_};
-    token.secret = secret();
-    token.record.id = secret().substr(0, 16);
-  }
+  NewToken token = fresh_token();
   token.record.name = name;
   token.record.role = std::string{to_string(role)};
   token.record.team = team;
-  token.record.sha256_hex = sha256_hex(token.secret);
-  token.record.created_at = clock_.utc_now();
   token.record.expires_at = expires_at;
   TW_TRY_STATUS(store_.put_token(token.record));
   TW_TRY_STATUS(note(actor, "token.created",
@@ -85,19 +92,60 @@ Result<NewToken> Access::create_token(const std::string& name, Role role, const 
   return token;
 }
 
-Status Access::revoke_token(const std::string& id, const std::string& actor) {
+Result<ledger::TokenRecord> Access::find_token(const std::string& id) {
   TW_TRY(const auto known, tokens(true));
   const auto found =
       std::find_if(known->begin(), known->end(), [&id](const auto& entry) { return entry.second.id == id; });
   if (found == known->end())
     return fail(ErrorCode::not_found, fmt::format("there is no token \"{}\"", id),
                 "GET /api/v1/tokens lists them");
-  ledger::TokenRecord record = found->second;
+  return found->second;
+}
+
+Status Access::revoke_token(const std::string& id, const std::string& actor) {
+  TW_TRY(auto record, find_token(id));
   if (!record.revoked_at) record.revoked_at = clock_.utc_now();
   TW_TRY_STATUS(store_.put_token(record));
   TW_TRY_STATUS(note(actor, "token.revoked", fmt::format("{} {}", record.id, record.name)));
   TW_TRY([[maybe_unused]] const auto reloaded, tokens(true));
   return {};
+}
+
+Result<RotatedToken> Access::rotate_token(const std::string& id, Milliseconds grace,
+                                          const std::string& actor) {
+  if (grace < Milliseconds{0} || grace > kLongestGrace)
+    return fail(ErrorCode::invalid_input, fmt::format("a grace of {} s is not allowed", grace.count() / 1000),
+                fmt::format("give 0 to {} s (7 days)", kLongestGrace.count() / 1000));
+  TW_TRY(auto old, find_token(id));
+  if (!valid(old))
+    return fail(ErrorCode::conflict,
+                fmt::format("token \"{}\" is {}: it has nothing to hand on", id,
+                            old.revoked_at ? "revoked" : "expired"),
+                "make a new token");
+  const UtcTime now = clock_.utc_now();
+  RotatedToken rotated;
+  rotated.successor = fresh_token();
+  auto& record = rotated.successor.record;
+  record.name = old.name;
+  record.role = old.role;
+  record.team = old.team;
+  record.expires_at = old.expires_at;
+  rotated.old_until = old.expires_at ? std::min(*old.expires_at, now + grace) : now + grace;
+  (grace == Milliseconds{0} ? old.revoked_at : old.expires_at) = rotated.old_until;
+  TW_TRY_STATUS(store_.put_token(record));
+  if (auto ended = store_.put_token(old); !ended) {
+    // Nobody was told the new secret: it must not stay behind as a token that nobody holds.
+    record.revoked_at = now;
+    if (const auto undone = store_.put_token(record); !undone)
+      return tl::unexpected(ended.error().with_context(
+          fmt::format("token {} was made and could not be taken back, revoke it", record.id)));
+    return tl::unexpected(std::move(ended).error());
+  }
+  TW_TRY_STATUS(note(actor, "token.rotated",
+                     fmt::format("{} {} -> {}, the old one works until {}", old.id, old.name, record.id,
+                                 format_rfc3339(rotated.old_until))));
+  TW_TRY([[maybe_unused]] const auto reloaded, tokens(true));
+  return rotated;
 }
 
 Result<std::shared_ptr<const Access::Tokens>> Access::tokens(bool fresh) {
@@ -165,7 +213,7 @@ bool Access::still_valid(const Principal& principal) {
          });
 }
 
-Result<std::string> Access::open_session(const Principal& principal) {
+Result<std::string> Access::open_session(const Principal& principal, std::string_view how) {
   std::string cookie;
   const auto now = clock_.utc_now();
   {
@@ -179,7 +227,9 @@ Result<std::string> Access::open_session(const Principal& principal) {
     if (principal.expires_at) expiry = std::min(expiry, *principal.expires_at);
     sessions_.emplace(sha256_hex(cookie), Session{principal, expiry});
   }
-  TW_TRY_STATUS(note(principal.name, "session.opened", std::string{to_string(principal.role)}));
+  TW_TRY_STATUS(note(principal.name, "session.opened",
+                     fmt::format("{}{}{}{}", to_string(principal.role), principal.team.empty() ? "" : ":",
+                                 principal.team, how)));
   return cookie;
 }
 
@@ -191,6 +241,26 @@ Status Access::close_session(std::string_view cookie, const std::string& actor) 
     sessions_.erase(found);
   }
   return note(actor, "session.closed", {});
+}
+
+void Access::note_failures(const std::string& action, const std::vector<std::string>& lines) {
+  for (const auto& line : lines)
+    if (const auto noted = note("server", action, line); !noted)
+      log::warning("the audit log can't be written", {{"entry", line}, {"error", noted.error().message}});
+}
+
+void Access::note_failed_sign_in(std::string_view address, std::string_view cause) {
+  note_failures("sign_in.failed", failed_sign_ins_.add(address, cause, clock_.mono_now()));
+}
+
+void Access::note_refused_token(std::string_view address) {
+  note_failures("token.refused",
+                refused_tokens_.add(address, "not a valid token, or no longer", clock_.mono_now()));
+}
+
+void Access::tell_failures() {
+  note_failures("sign_in.failed", failed_sign_ins_.tell(clock_.mono_now()));
+  note_failures("token.refused", refused_tokens_.tell(clock_.mono_now()));
 }
 
 std::string Access::make_login_code() {

@@ -6,18 +6,10 @@
 #include "body.h"
 #include "handlers.h"
 #include "node_view.h"
+#include "sign_in.h"
 
 namespace tidewatt::api {
 namespace {
-
-constexpr std::string_view kCookie = "tidewatt_session";
-
-std::string cookie_header(const Core& core, std::string_view value, std::int64_t max_age_seconds) {
-  return fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}{}", kCookie, value,
-                     max_age_seconds, core.options.secure_cookies ? "; Secure" : "");
-}
-
-std::int64_t session_seconds() { return Access::kSessionLife.count() / 1000; }
 
 Json token_json(const ledger::TokenRecord& record) {
   return Json{{"id", record.id},
@@ -29,36 +21,7 @@ Json token_json(const ledger::TokenRecord& record) {
               {"revoked_at", time(record.revoked_at)}};
 }
 
-/// Only paths of ours: "//host" and "/\host" would lead elsewhere.
-bool is_local_path(std::string_view path) {
-  if (path.empty() || path.front() != '/') return false;
-  if (path.size() > 1 && (path[1] == '/' || path[1] == '\\')) return false;
-  return std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c != 0x7f; });
-}
-
-net::Response see_other(std::string location) {
-  net::Response response;
-  response.status = 303;
-  response.headers["location"] = std::move(location);
-  return response;
-}
-
 }  // namespace
-
-std::string session_cookie(const net::Request& request) {
-  const auto header = request.header("cookie");
-  if (!header) return {};
-  std::string_view rest = *header;
-  while (!rest.empty()) {
-    const auto semicolon = std::min(rest.find(';'), rest.size());
-    std::string_view pair = rest.substr(0, semicolon);
-    rest.remove_prefix(std::min(semicolon + 1, rest.size()));
-    while (!pair.empty() && pair.front() == ' ') pair.remove_prefix(1);
-    if (pair.starts_with(kCookie) && pair.size() > kCookie.size() && pair[kCookie.size()] == '=')
-      return std::string{pair.substr(kCookie.size() + 1)};
-  }
-  return {};
-}
 
 net::Response get_session(Core& core, const Call& call) {
   API_TRY(const auto nodes, core.store.nodes());
@@ -79,25 +42,22 @@ net::Response get_session(Core& core, const Call& call) {
 }
 
 net::Response sign_in(Core& core, const Call& call) {
-  const auto wait = core.limiter.take("sign-in " + call.request.remote_address, core.options.sign_in,
-                                      core.clock.mono_now());
-  if (wait) {
-    auto response =
-        problem_answer("rate_limited", "too many sign-ins from this address: wait as Retry-After says");
-    response.headers["retry-after"] = std::to_string((wait->count() + 999) / 1000);
-    return response;
-  }
+  if (auto wait = too_many_sign_ins(core, call)) return *std::move(wait);
   API_TRY(const auto body, Body::parse(call.request, {"token"}));
   API_TRY(const auto token, body.text("token"));
   API_TRY(const auto principal, core.access.by_token(token));
-  if (!principal)
+  if (!principal) {
+    core.access.note_failed_sign_in(call.request.remote_address, "wrong token");
     return problem_answer("invalid_token",
                           "no such token, or it is revoked or expired: ask an operator for one");
-  if (principal->role == Role::agent)
+  }
+  if (principal->role == Role::agent) {
+    core.access.note_failed_sign_in(call.request.remote_address, "an agent's token");
     return problem_answer("invalid_token", "agent tokens only post heartbeats: sign in with another token");
+  }
   API_TRY(const auto cookie, core.access.open_session(*principal));
   auto response = empty_answer(204);
-  response.headers["set-cookie"] = cookie_header(core, cookie, session_seconds());
+  response.headers["set-cookie"] = session_cookie_header(core, cookie, session_seconds());
   return response;
 }
 
@@ -106,16 +66,19 @@ net::Response sign_out(Core& core, const Call& call) {
       !closed)
     return problem_answer(closed.error());
   auto response = empty_answer(204);
-  response.headers["set-cookie"] = cookie_header(core, "", 0);
+  response.headers["set-cookie"] = session_cookie_header(core, "", 0);
   return response;
 }
 
 net::Response open_login_link(Core& core, const Call& call) {
   API_TRY(const auto cookie, core.access.redeem(call.parameter("code")));
-  if (!cookie) return see_other("/login-page?error=used");
+  if (!cookie) {
+    core.access.note_failed_sign_in(call.request.remote_address, "a login link that is used, old or unknown");
+    return see_other("/login-page?error=used");
+  }
   const std::string next = call.parameter("next", "/");
   auto response = see_other(is_local_path(next) ? next : "/");
-  response.headers["set-cookie"] = cookie_header(core, *cookie, session_seconds());
+  response.headers["set-cookie"] = session_cookie_header(core, *cookie, session_seconds());
   return response;
 }
 
@@ -147,6 +110,18 @@ net::Response revoke_token(Core& core, const Call& call) {
   if (const auto revoked = core.access.revoke_token(call.ids.at(0), call.principal.name); !revoked)
     return problem_answer(revoked.error());
   return empty_answer(204);
+}
+
+net::Response rotate_token(Core& core, const Call& call) {
+  API_TRY(const auto body, Body::parse_optional(call.request, {"grace_seconds"}));
+  API_TRY(const auto grace, body.whole_number("grace_seconds", 0, Access::kLongestGrace.count() / 1000));
+  API_TRY(const auto rotated, core.access.rotate_token(call.ids.at(0), Milliseconds{grace.value_or(0) * 1000},
+                                                       call.principal.name));
+  Json answer = token_json(rotated.successor.record);
+  answer["token"] = rotated.successor.secret;
+  answer["replaces"] = call.ids.at(0);
+  answer["replaced_until"] = time(rotated.old_until);
+  return json_answer(201, answer);
 }
 
 net::Response list_audit(Core& core, const Call& call) {

@@ -22,8 +22,8 @@ constexpr std::string_view kStreamPath = "/api/v1/stream";
 constexpr std::size_t kMostStreams = 1'000;
 
 bool is_api_path(std::string_view path) {
-  return path.starts_with("/api/") || path == "/api" || path == "/login" || path == "/healthz" ||
-         path == "/readyz" || path == "/metrics";
+  return path.starts_with("/api/") || path == "/api" || path == "/login" || path.starts_with("/login/") ||
+         path == "/healthz" || path == "/readyz" || path == "/metrics";
 }
 
 bool is_loopback(std::string_view address) {
@@ -56,6 +56,7 @@ Caller authenticate(Core& core, const net::Request& request) {
     if (!principal) {
       caller.refusal = problem_answer(principal.error());
     } else if (!*principal) {
+      core.access.note_refused_token(request.remote_address);
       caller.refusal = problem_answer("invalid_token",
                                       "no such token, or it is revoked or expired: ask an operator for one");
     } else {
@@ -133,6 +134,11 @@ std::optional<net::Response> Api::Impl::admit(const net::Request& request, const
   if (!caller.principal)
     return problem_answer("not_signed_in", "send Authorization: Bearer TOKEN, or sign in at /login-page");
   principal = *std::move(caller.principal);
+  // Before the role is looked at: being refused costs us as much as being answered.
+  const auto& limit = principal.role == Role::agent ? core.options.agents : core.options.people;
+  const std::string key =
+      principal.token_id.empty() ? "login " + session_cookie(request) : principal.token_id;
+  if (const auto wait = core.limiter.take(key, limit, core.clock.mono_now())) return rate_limited(*wait);
   if (principal.by_cookie && request.method != "GET" && request.method != "HEAD" &&
       request.header("x-tidewatt-csrf") != std::string_view{"1"})
     return problem_answer(
@@ -140,10 +146,6 @@ std::optional<net::Response> Api::Impl::admit(const net::Request& request, const
   if (!route.info.roles.has(principal.role))
     return problem_answer("forbidden", fmt::format("role {} may not {} {}", to_string(principal.role),
                                                    route.info.method, route.info.path));
-  const auto& limit = principal.role == Role::agent ? core.options.agents : core.options.people;
-  const std::string key =
-      principal.token_id.empty() ? "login " + session_cookie(request) : principal.token_id;
-  if (const auto wait = core.limiter.take(key, limit, core.clock.mono_now())) return rate_limited(*wait);
   return std::nullopt;
 }
 
@@ -182,11 +184,25 @@ net::Response Api::Impl::dispatch(const net::Request& request) {
 }
 
 Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& rng, ApiOptions options)
-    : impl_(new Impl{
-          {store, ledger, clock, std::move(options), Access{store, clock, rng}, {}, {}, {}, {}, {}, {}},
-          {},
-          {},
-          {}}) {}
+    : impl_(new Impl{{store,
+                      ledger,
+                      clock,
+                      std::move(options),
+                      Access{store, clock, rng},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {}},
+                     {},
+                     {},
+                     {}}) {
+  if (const auto& sso = impl_->core.options.sso)
+    impl_->core.sign_on = std::make_unique<oidc::SignOn>(sso->issuer, sso->http, clock, rng);
+}
 Api::~Api() = default;
 
 net::Response Api::handle(const net::Request& request) {
@@ -268,6 +284,7 @@ void Api::send_tick() {
 
 Status Api::housekeep() {
   Core& core = impl_->core;
+  core.access.tell_failures();
   auto audit = ledger::audit(core.store);
   if (audit) {
     const WideMicrojoules nothing{};

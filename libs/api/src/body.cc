@@ -24,6 +24,13 @@ Result<Body> Body::parse(const net::Request& request, std::initializer_list<std:
   return body;
 }
 
+Result<Body> Body::parse_optional(const net::Request& request, std::initializer_list<std::string_view> keys) {
+  if (!request.body.empty()) return parse(request, keys);
+  Body body;
+  body.object_ = Json::object();
+  return body;
+}
+
 Result<std::string> Body::text(std::string_view key) const {
   const auto found = object_.find(key);
   if (found == object_.end() || found->is_null()) return std::string{};
@@ -42,6 +49,20 @@ Result<std::optional<UtcTime>> Body::time(std::string_view key) const {
   if (const auto at = parse_rfc3339(text)) return at;
   return fail(ErrorCode::invalid_input, fmt::format("\"{}\": {} is no time", key, text),
               "give RFC 3339 like 2026-11-29T08:00:00Z");
+}
+
+Result<std::optional<std::int64_t>> Body::whole_number(std::string_view key, std::int64_t least,
+                                                       std::int64_t most) const {
+  const auto found = object_.find(key);
+  if (found == object_.end() || found->is_null()) return std::optional<std::int64_t>{};
+  const bool whole =
+      found->is_number_integer() &&
+      !(found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(most));
+  if (const auto value = whole ? found->get<std::int64_t>() : least - 1; value >= least && value <= most)
+    return value;
+  return fail(ErrorCode::invalid_input,
+              fmt::format("\"{}\": {} is not allowed", key, found->dump().substr(0, 40)),
+              fmt::format("give a whole number from {} to {}", least, most));
 }
 
 }  // namespace tidewatt::api

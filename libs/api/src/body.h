@@ -1,6 +1,7 @@
 // Small JSON bodies of admin requests, read strictly: unknown keys are errors that name the known ones.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -14,9 +15,15 @@ class Body {
  public:
   /// @error invalid_input: no JSON object, or a key that isn't in `keys`
   static Result<Body> parse(const net::Request& request, std::initializer_list<std::string_view> keys);
+  /// The same, where no body at all is fine: it has no keys.
+  static Result<Body> parse_optional(const net::Request& request,
+                                     std::initializer_list<std::string_view> keys);
   /// Absent and null read as empty. @error invalid_input: no text, or longer than 256 bytes
   [[nodiscard]] Result<std::string> text(std::string_view key) const;
   [[nodiscard]] Result<std::optional<UtcTime>> time(std::string_view key) const;
+  /// @error invalid_input: no whole number, or not in least..most
+  [[nodiscard]] Result<std::optional<std::int64_t>> whole_number(std::string_view key, std::int64_t least,
+                                                                 std::int64_t most) const;
 
  private:
   Json object_;

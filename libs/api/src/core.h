@@ -18,6 +18,7 @@
 #include "tidewatt/carbon/visibility.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/net/http.h"
+#include "tidewatt/oidc/sign_on.h"
 
 namespace tidewatt::api {
 
@@ -49,6 +50,9 @@ struct Core {
   std::mutex registry_mutex;
   std::shared_ptr<const Registry> cached_registry;
   SteadyTime registry_at{};
+
+  std::unique_ptr<oidc::SignOn> sign_on;  ///< nullptr = not configured
+  std::atomic<bool> sso_down{false};
 };
 
 /// One authenticated request. `ids` are the path's decoded segments.

@@ -35,8 +35,12 @@ net::Response get_session(Core& core, const Call& call);
 net::Response sign_in(Core& core, const Call& call);
 net::Response sign_out(Core& core, const Call& call);
 net::Response open_login_link(Core& core, const Call& call);
+net::Response get_sign_in_ways(Core& core, const Call& call);
+net::Response start_sso(Core& core, const Call& call);
+net::Response finish_sso(Core& core, const Call& call);
 net::Response list_tokens(Core& core, const Call& call);
 net::Response create_token(Core& core, const Call& call);
+net::Response rotate_token(Core& core, const Call& call);
 net::Response revoke_token(Core& core, const Call& call);
 net::Response list_audit(Core& core, const Call& call);
 

@@ -135,7 +135,7 @@ void Histogram::write(std::string& out, std::string_view name, std::string_view 
   line(out, name, "_count", count);
 }
 
-std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
+std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger, const RefusedAccess& refused,
                          const std::optional<net::ServerStats>& server, std::string_view version,
                          std::size_t nodes_live, std::size_t nodes_total) {
   std::string out;
@@ -143,6 +143,9 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
   line(out, "tidewatt_build_info", fmt::format("{{version=\"{}\"}}", label_value(version)), 1);
   write_ledger(out, metrics, ledger);
   write_http(out, metrics, server);
+  single(out, "tidewatt_sign_ins_failed_total", "counter", "Sign-ins that were refused.", refused.sign_ins);
+  single(out, "tidewatt_tokens_refused_total", "counter", "Requests with a token that isn't valid.",
+         refused.tokens);
   constexpr std::string_view kNodes = "tidewatt_nodes";
   head(out, kNodes, "gauge", "Nodes by state.");
   line(out, kNodes, "{state=\"live\"}", nodes_live);

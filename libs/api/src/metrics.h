@@ -37,8 +37,14 @@ struct Metrics {
   std::optional<ledger::AuditDifference> audit;  ///< nullopt until the first audit
 };
 
+/// What was refused at the door.
+struct RefusedAccess {
+  std::uint64_t sign_ins = 0;
+  std::uint64_t tokens = 0;
+};
+
 /// Prometheus text format 0.0.4.
-std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
+std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger, const RefusedAccess& refused,
                          const std::optional<net::ServerStats>& server, std::string_view version,
                          std::size_t nodes_live, std::size_t nodes_total);
 

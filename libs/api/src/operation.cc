@@ -36,9 +36,10 @@ net::Response get_metrics(Core& core, const Call&) {
         }));
   }
   const auto server = core.server_stats ? std::optional{core.server_stats()} : std::nullopt;
-  return text_answer(
-      metrics_text(core.metrics, core.ledger.counters(), server, core.options.version, live, total),
-      "text/plain; version=0.0.4; charset=utf-8");
+  return text_answer(metrics_text(core.metrics, core.ledger.counters(),
+                                  {core.access.failed_sign_ins(), core.access.refused_tokens()}, server,
+                                  core.options.version, live, total),
+                     "text/plain; version=0.0.4; charset=utf-8");
 }
 
 net::Response get_openapi(Core&, const Call&) {

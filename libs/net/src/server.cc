@@ -112,9 +112,9 @@ Result<tcp::endpoint> parse_endpoint(const ServerOptions& options) {
   return tcp::endpoint{address, options.port};
 }
 
-Result<std::unique_ptr<asio::ssl::context>> make_tls(const ServerOptions& options) {
+Result<std::shared_ptr<asio::ssl::context>> make_tls(const ServerOptions& options) {
   if (options.tls_certificate_file.empty()) return nullptr;
-  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB less per idle connection
   error_code error;
@@ -136,7 +136,7 @@ Result<std::unique_ptr<asio::ssl::context>> make_tls(const ServerOptions& option
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(ServerOptions options, Handler handler, std::unique_ptr<asio::ssl::context> tls)
+  ServerImpl(ServerOptions options, Handler handler, std::shared_ptr<asio::ssl::context> tls)
       : core_(std::move(options), std::move(handler), os::SecureRng{}.next()), tls_(std::move(tls)) {}
   ~ServerImpl() override { stop(Milliseconds{0}); }
 
@@ -150,16 +150,19 @@ class ServerImpl final : public Server {
     return ServerStats{core_.requests, core_.refused_busy,  core_.bad_requests,
                        core_.accepted, core_.event_streams, core_.closed_idle};
   }
+  Status reload_tls() override;
   void stop(Milliseconds drain) override;
 
  private:
+  std::shared_ptr<asio::ssl::context> tls();
   void accept();
   void welcome(Socket socket);
   void check_connections();
 
   // Connections are owned by the operations they wait for: by core_.io.
   ServerCore core_;
-  std::unique_ptr<asio::ssl::context> tls_;
+  std::mutex tls_mutex_;
+  std::shared_ptr<asio::ssl::context> tls_;  ///< nullptr = plain HTTP, then and always
   asio::basic_socket_acceptor<tcp, asio::io_context::executor_type> acceptor_{core_.io};
   asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, asio::io_context::executor_type>
       check_timer_{core_.io};
@@ -171,6 +174,21 @@ class ServerImpl final : public Server {
   std::mutex stop_mutex_;
   bool stopped_ = false;
 };
+
+std::shared_ptr<asio::ssl::context> ServerImpl::tls() {
+  const std::lock_guard lock{tls_mutex_};
+  return tls_;
+}
+
+Status ServerImpl::reload_tls() {
+  TW_TRY(auto fresh, make_tls(core_.options));
+  if (!fresh)
+    return fail(ErrorCode::invalid_input, "this server has no TLS", "give it a certificate and a key first");
+  // Open connections keep the old context alive themselves, through OpenSSL's count of its users.
+  const std::lock_guard lock{tls_mutex_};
+  tls_ = std::move(fresh);
+  return {};
+}
 
 Status ServerImpl::open(const tcp::endpoint& endpoint) {
   const auto failure = [&](const error_code& error) -> tl::unexpected<Error> {
@@ -230,6 +248,7 @@ void ServerImpl::welcome(Socket socket) {
   error_code error;
   const auto peer = socket.remote_endpoint(error);
   if (error) return;  // gone already
+  const auto context = tls();
   // Those that only hold a connection make room for one that may have something to say.
   if (core_.connections.size() >= core_.max_connections && !core_.close_an_idle_one()) {
     static constexpr std::string_view kFull =
@@ -237,14 +256,14 @@ void ServerImpl::welcome(Socket socket) {
         "close\r\n\r\n";
     ++core_.refused_busy;
     socket.non_blocking(true, error);
-    if (!tls_) socket.send(asio::buffer(kFull), 0, error);
+    if (!context) socket.send(asio::buffer(kFull), 0, error);
     return;
   }
   socket.set_option(tcp::no_delay{true}, error);
   std::shared_ptr<ConnectionBase> connection;
-  if (tls_) {
+  if (context) {
     using TlsStream = asio::ssl::stream<Socket>;
-    connection = std::make_shared<Connection<TlsStream>>(TlsStream{std::move(socket), *tls_}, core_,
+    connection = std::make_shared<Connection<TlsStream>>(TlsStream{std::move(socket), *context}, core_,
                                                          peer.address().to_string());
   } else {
     connection = std::make_shared<Connection<Socket>>(std::move(socket), core_, peer.address().to_string());

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -114,6 +115,69 @@ TEST_F(TlsTest, SurvivesClientsThatDoNotSpeakTls) {
   gone.send("\x16\x03\x01");
   gone.close();
   EXPECT_TRUE(call(*server, "127.0.0.1", file("cert.pem")));
+}
+
+TEST_F(TlsTest, ANewPairIsForNewConnectionsAndTheOldOnesGoOn) {
+  const auto server = serve("IP:127.0.0.1");
+  std::filesystem::copy_file(file("cert.pem"), file("old.pem"));
+  ClientOptions options;
+  options.ca_file = file("old.pem");
+  const auto kept = make_http_client(options);
+  const ClientRequest request{"GET", "https://127.0.0.1:" + std::to_string(server->port()) + "/", {}, ""};
+  ASSERT_TRUE(kept->send(request));
+
+  TestCertificate{"IP:127.0.0.1"}.write(file("cert.pem"), file("key.pem"));
+  EXPECT_TRUE(call(*server, "127.0.0.1", file("old.pem"))) << "nothing changes before it is told to";
+  const auto reloaded = server->reload_tls();
+  ASSERT_TRUE(reloaded) << reloaded.error().to_string();
+
+  EXPECT_TRUE(call(*server, "127.0.0.1", file("cert.pem")));
+  EXPECT_FALSE(call(*server, "127.0.0.1", file("old.pem")));
+  const auto connections = server->stats().connections;
+  EXPECT_TRUE(kept->send(request));
+  EXPECT_EQ(server->stats().connections, connections) << "the old connection was not made anew";
+}
+
+TEST_F(TlsTest, ABrokenPairLeavesTheOldOne) {
+  const auto server = serve("IP:127.0.0.1");
+  std::filesystem::copy_file(file("cert.pem"), file("old.pem"));
+  std::filesystem::copy_file(file("key.pem"), file("old.key"));
+  const auto still_served = [&] { return call(*server, "127.0.0.1", file("old.pem")).has_value(); };
+
+  TestCertificate{"IP:127.0.0.1"}.write(file("cert.pem"), file("other.key"));  // the key isn't its own
+  const auto mismatch = server->reload_tls();
+  ASSERT_FALSE(mismatch);
+  EXPECT_NE(mismatch.error().message.find(file("key.pem")), std::string::npos) << mismatch.error().message;
+  EXPECT_FALSE(mismatch.error().hint.empty());
+  EXPECT_TRUE(still_served());
+
+  std::ofstream{file("cert.pem")} << "-----BEGIN CERTIFICATE-----\nhalf a fil";
+  EXPECT_EQ(server->reload_tls().error().code, ErrorCode::io);
+  EXPECT_TRUE(still_served());
+  std::filesystem::remove(file("cert.pem"));
+  EXPECT_FALSE(server->reload_tls());
+  EXPECT_TRUE(still_served());
+
+  std::filesystem::copy_file(file("old.pem"), file("cert.pem"));
+  EXPECT_TRUE(server->reload_tls());
+  EXPECT_TRUE(still_served());
+}
+
+TEST_F(TlsTest, ReloadsWhileConnectionsCome) {
+  const auto server = serve("IP:127.0.0.1");
+  std::atomic<bool> done{false};
+  std::thread reloader{[&] {
+    while (!done) EXPECT_TRUE(server->reload_tls());
+  }};
+  for (int i = 0; i < 30; ++i) EXPECT_TRUE(call(*server, "127.0.0.1", file("cert.pem")));
+  done = true;
+  reloader.join();
+}
+
+TEST_F(TlsTest, WithoutTlsThereIsNothingToReload) {
+  const auto server = Server::listen({}, [](const Request&) { return Response{}; });
+  ASSERT_TRUE(server);
+  EXPECT_EQ((*server)->reload_tls().error().code, ErrorCode::invalid_input);
 }
 
 TEST_F(TlsTest, SaysWhichFileIsWrong) {

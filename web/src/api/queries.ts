@@ -16,6 +16,10 @@ export const queryClient = new QueryClient({
 export const useSession = (): UseQueryResult<A.Session, Error> =>
   useQuery({ queryKey: ["session"], queryFn: ({ signal }) => get<A.Session>("/session", {}, signal), staleTime: 60_000 });
 
+/** Asked before anybody is signed in. */
+export const useSignInWays = (): UseQueryResult<A.SignInWays, Error> =>
+  useQuery({ queryKey: ["sign-in"], queryFn: ({ signal }) => get<A.SignInWays>("/sign-in", {}, signal), staleTime: 60_000 });
+
 export const useDashboard = (range: string, every: number | false): UseQueryResult<A.DashboardStats, Error> =>
   useQuery({ queryKey: ["dashboard", range], queryFn: ({ signal }) => get<A.DashboardStats>("/dashboard/stats", { range }, signal), refetchInterval: every });
 

@@ -2,6 +2,9 @@
 
 export type Maybe<T> = T | null;
 
+/** How people sign in beside tokens: where single sign-on begins, or null. */
+export interface SignInWays { sso_path: string | null }
+
 export interface Session {
   role: "ops" | "tenant" | "viewer" | "agent";
   team: string;

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { ApiError, signIn } from "../api/client";
+import { useSignInWays } from "../api/queries";
 import { LanguageSwitch, ThemeSwitch } from "../app/Controls";
 import { navigate, useQueryValue } from "../app/router";
 import { useWords } from "../i18n";
@@ -11,11 +12,16 @@ export function safeNext(next: string): string {
   return /^\/(?![/\\])/.test(next) && !next.startsWith("/login-page") ? next : "/";
 }
 
+/** Why the server sent somebody back to this page, as far as it is known. */
+const kReturned = ["used", "sso_down", "sso_refused", "sso_expired", "sso_no_role"] as const;
+
 export function Login(): JSX.Element {
   const { t, lang } = useWords();
   const client = useQueryClient();
   const [next] = useQueryValue("next", "/");
-  const [used] = useQueryValue("error");
+  const [returned] = useQueryValue("error");
+  const reason = kReturned.find((known) => known === returned);
+  const sso = useSignInWays().data?.sso_path ?? null;
   const [token, setToken] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -40,7 +46,7 @@ export function Login(): JSX.Element {
 
   const text = (): string => {
     if (error === "empty") return t("login.empty");
-    if (!(error instanceof ApiError)) return error === null ? (used === "used" ? t("login.used") : "") : t("login.failed", { detail: String(error) });
+    if (!(error instanceof ApiError)) return error === null ? (reason === undefined ? "" : t(`login.${reason}`)) : t("login.failed", { detail: String(error) });
     if (error.status === 0) return t("login.unreachable");
     if (error.status === 429) return t("login.limited");
     // The server's own sentence is the most precise one, and it is English.
@@ -59,6 +65,7 @@ export function Login(): JSX.Element {
             <button type="submit" className="button primary" disabled={busy}>{t("login.submit")}</button>
           </div>
           <div id="login-message" role="alert" className={message === "" ? "" : "login-error"}>{message !== "" && <><span aria-hidden="true">▲ </span>{message}</>}</div>
+          {sso !== null && <a className="button login-sso" href={`${sso}?next=${encodeURIComponent(safeNext(next))}`}>{t("login.sso")}</a>}
           <p className="dim">{t("login.hint", { file: "ops.token" })}</p>
         </form>
       </main>

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tidewatt/api/failed_attempts.h"
 #include "tidewatt/api/role.h"
 #include "tidewatt/base/clock.h"
 #include "tidewatt/base/result.h"
@@ -26,12 +27,19 @@ std::string sha256_hex(std::string_view text);
 /// Takes the same time wherever the texts differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
+/// A token's successor, and until when the token itself still works.
+struct RotatedToken {
+  NewToken successor;
+  UtcTime old_until{};
+};
+
 /// Thread-safe. Sessions and login codes live in memory: a restart signs people out.
 class Access {
  public:
   static constexpr Milliseconds kSessionLife{12 * 3600 * 1000};
   static constexpr Milliseconds kLoginCodeLife{15 * 60 * 1000};
   static constexpr std::size_t kMaxSessions = 10'000;
+  static constexpr Milliseconds kLongestGrace{7LL * 24 * 3600 * 1000};
   /// How long a token made or revoked by another server may go unnoticed here.
   static constexpr Milliseconds kTokenCacheLife{5'000};
 
@@ -44,6 +52,12 @@ class Access {
   /// @error not_found when there is no such token
   Status revoke_token(const std::string& id, const std::string& actor);
 
+  /// A new secret for the same name, role, team and expiry. The old one works for `grace`, and no longer than
+  /// it would have; 0 = it is revoked at once.
+  /// @error invalid_input: grace out of 0..kLongestGrace; not_found; conflict: revoked or expired; the
+  /// store's
+  Result<RotatedToken> rotate_token(const std::string& id, Milliseconds grace, const std::string& actor);
+
   /// Who holds this secret; nullopt when it is unknown, revoked or expired.
   [[nodiscard]] Result<std::optional<Principal>> by_token(std::string_view secret);
   [[nodiscard]] Result<std::optional<Principal>> by_session(std::string_view cookie);
@@ -51,9 +65,20 @@ class Access {
   /// Whether somebody let in earlier may still be here: not expired, the token not revoked.
   [[nodiscard]] bool still_valid(const Principal& principal);
 
+  /// @param how for the audit log, behind the role
   /// @return the cookie's value
-  Result<std::string> open_session(const Principal& principal);
+  Result<std::string> open_session(const Principal& principal, std::string_view how = {});
   Status close_session(std::string_view cookie, const std::string& actor);
+
+  /// A sign-in that failed: in the audit log by address, told sparingly.
+  void note_failed_sign_in(std::string_view address, std::string_view cause);
+  /// A request with a token that isn't valid: likewise.
+  void note_refused_token(std::string_view address);
+  /// Writes counts whose time has come. Called now and then.
+  void tell_failures();
+  /// Since the start.
+  [[nodiscard]] std::uint64_t failed_sign_ins() const { return failed_sign_ins_.total(); }
+  [[nodiscard]] std::uint64_t refused_tokens() const { return refused_tokens_.total(); }
 
   /// A code that opens one ops session within 15 minutes.
   std::string make_login_code();
@@ -67,13 +92,19 @@ class Access {
   };
   using Tokens = std::map<std::string, ledger::TokenRecord, std::less<>>;  ///< by hash
   std::string secret();
+  /// A record with a fresh id and secret; stored by the caller.
+  NewToken fresh_token();
+  Result<ledger::TokenRecord> find_token(const std::string& id);
   Result<std::shared_ptr<const Tokens>> tokens(bool fresh);
   bool valid(const ledger::TokenRecord& record) const;
   Status note(const std::string& actor, const std::string& action, const std::string& subject);
+  void note_failures(const std::string& action, const std::vector<std::string>& lines);
 
   ledger::Store& store_;
   const Clock& clock_;
   Rng& rng_;
+  FailedAttempts failed_sign_ins_;
+  FailedAttempts refused_tokens_;
   std::mutex mutex_;
   std::mutex reload_mutex_;
   std::shared_ptr<const Tokens> tokens_;

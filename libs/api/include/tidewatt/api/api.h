@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tidewatt/api/access.h"
 #include "tidewatt/api/rate_limit.h"
@@ -16,8 +17,23 @@
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/net/http.h"
 #include "tidewatt/net/server.h"
+#include "tidewatt/oidc/sign_on.h"
 
 namespace tidewatt::api {
+
+/// What a value of the issuer's role claim means here.
+struct SsoRole {
+  std::string value;
+  Role role = Role::viewer;
+  std::string team;  ///< of a tenant
+};
+
+/// Sign-in through an OpenID Connect issuer.
+struct SsoOptions {
+  oidc::Options issuer;
+  std::vector<SsoRole> roles;  ///< the first that fits counts
+  oidc::HttpFactory http;
+};
 
 struct ApiOptions {
   std::string version = "0.0.0";
@@ -32,6 +48,7 @@ struct ApiOptions {
   RateLimit people{50, 200};          ///< per token or session
   RateLimit agents{50'000, 100'000};  ///< a token may be shared by a whole cluster
   RateLimit sign_in{1, 20};           ///< per remote address
+  std::optional<SsoOptions> sso;      ///< nullopt = tokens and login links only
 };
 
 class Api {

@@ -68,6 +68,10 @@ class Server {
   virtual void add_stream(std::string path, StreamHandler on_open) = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   [[nodiscard]] virtual ServerStats stats() const = 0;
+  /// Reads the certificate and key files again: connections made from now on get the new pair, those that are
+  /// open keep theirs. When the pair can't be used the old one stays. Thread-safe.
+  /// @error invalid_input (this server has no TLS), io (which file, and what to do)
+  virtual Status reload_tls() = 0;
   /// Stops accepting, lets running requests finish for at most `drain`, then closes. Idempotent.
   virtual void stop(Milliseconds drain) = 0;
 };

@@ -1,0 +1,230 @@
+// Who may ask what: every route, every role, every way to say who one is, as one table of wanted statuses.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <sstream>
+
+#include "api_fixture.h"
+#include "tidewatt/api/routes.h"
+#include "tidewatt/net/server.h"
+
+namespace tidewatt::api {
+namespace {
+
+using testing::ApiTest;
+using testing::Json;
+
+/// One route. The statuses of each column stand in this order:
+///   bearer:  nobody, agent, viewer, tenant whose team it is, tenant of another team, ops
+///   cookie and no_csrf (a cookie without the X-Tidewatt-CSRF header):  viewer, own team, other team, ops
+/// Agents have no cookies: AgentsGetNoSession says so.
+struct Row {
+  const char* route;
+  const char* target;  ///< $TOKEN and $CODE are filled in
+  const char* body;
+  const char* bearer;
+  const char* cookie;
+  const char* no_csrf;
+};
+
+constexpr const char* kOpenBearer = "200 200 200 200 200 200";
+constexpr const char* kOpenCookie = "200 200 200 200";
+
+/// n1 ran t1 of team "vision" (group g1), n2 ran t3 of team "language": own is vision, other is language.
+const Row kRows[] = {
+    {"POST /api/v1/heartbeats", "/api/v1/heartbeats", "$BEAT", "401 200 403 403 403 200", "403 403 403 200",
+     "403 403 403 403"},
+    {"GET /api/v1/nodes", "/api/v1/nodes", "", "401 403 200 200 200 200", "200 200 200 200",
+     "200 200 200 200"},
+    {"GET /api/v1/nodes/{id}", "/api/v1/nodes/n1", "", "401 403 200 200 404 200", "200 200 404 200",
+     "200 200 404 200"},
+    {"GET /api/v1/nodes/{id}/energy", "/api/v1/nodes/n1/energy", "", "401 403 200 200 404 200",
+     "200 200 404 200", "200 200 404 200"},
+    {"GET /api/v1/nodes/{id}/power", "/api/v1/nodes/n1/power", "", "401 403 200 200 404 200",
+     "200 200 404 200", "200 200 404 200"},
+    {"GET /api/v1/nodes/{id}/carbon-rate", "/api/v1/nodes/n1/carbon-rate", "", "401 403 200 200 404 200",
+     "200 200 404 200", "200 200 404 200"},
+    {"GET /api/v1/tasks", "/api/v1/tasks", "", "401 403 200 200 200 200", "200 200 200 200",
+     "200 200 200 200"},
+    {"POST /api/v1/tasks", "/api/v1/tasks", R"({"task_id":"t9"})", "401 403 403 403 403 201",
+     "403 403 403 201", "403 403 403 403"},
+    {"GET /api/v1/tasks/{id}/energy", "/api/v1/tasks/t1/energy", "", "401 403 200 200 404 200",
+     "200 200 404 200", "200 200 404 200"},
+    {"GET /api/v1/tasks/{id}/power", "/api/v1/tasks/t1/power", "", "401 403 200 200 404 200",
+     "200 200 404 200", "200 200 404 200"},
+    {"POST /api/v1/tasks/{id}/events", "/api/v1/tasks/t1/events", R"({"event":"finished"})",
+     "401 403 403 403 403 204", "403 403 403 204", "403 403 403 403"},
+    {"GET /api/v1/task-groups/{id}/efficiency", "/api/v1/task-groups/g1/efficiency", "",
+     "401 403 200 200 404 200", "200 200 404 200", "200 200 404 200"},
+    {"GET /api/v1/energy/accounts", "/api/v1/energy/accounts?scope=task&ids=t1", "",
+     "401 403 200 200 200 200", "200 200 200 200", "200 200 200 200"},
+    {"GET /api/v1/energy/export", "/api/v1/energy/export?format=json", "", "401 403 403 403 403 200",
+     "403 403 403 200", "403 403 403 200"},
+    {"GET /api/v1/dashboard/stats", "/api/v1/dashboard/stats", "", "401 403 200 200 200 200",
+     "200 200 200 200", "200 200 200 200"},
+    {"GET /api/v1/settings/sources", "/api/v1/settings/sources", "", "401 403 200 403 403 200",
+     "200 403 403 200", "200 403 403 200"},
+    {"GET /api/v1/settings/coverage", "/api/v1/settings/coverage", "", "401 403 200 200 200 200",
+     "200 200 200 200", "200 200 200 200"},
+    {"GET /api/v1/factors", "/api/v1/factors", "", "401 403 200 200 200 200", "200 200 200 200",
+     "200 200 200 200"},
+    {"GET /api/v1/audit", "/api/v1/audit", "", "401 403 403 403 403 200", "403 403 403 200",
+     "403 403 403 200"},
+    {"GET /api/v1/tokens", "/api/v1/tokens", "", "401 403 403 403 403 200", "403 403 403 200",
+     "403 403 403 200"},
+    {"POST /api/v1/tokens", "/api/v1/tokens", R"({"name":"x","role":"ops"})", "401 403 403 403 403 201",
+     "403 403 403 201", "403 403 403 403"},
+    {"DELETE /api/v1/tokens/{id}", "/api/v1/tokens/$TOKEN", "", "401 403 403 403 403 204", "403 403 403 204",
+     "403 403 403 403"},
+    {"POST /api/v1/tokens/{id}/rotate", "/api/v1/tokens/$TOKEN/rotate", "", "401 403 403 403 403 201",
+     "403 403 403 201", "403 403 403 403"},
+    {"GET /api/v1/session", "/api/v1/session", "", "401 403 200 200 200 200", "200 200 200 200",
+     "200 200 200 200"},
+    // Signing in looks at the body only, whoever one was before.
+    {"POST /api/v1/session", "/api/v1/session", R"({"token":"$SECRET"})", "204 204 204 204 204 204",
+     "204 204 204 204", "204 204 204 204"},
+    {"DELETE /api/v1/session", "/api/v1/session", "", "401 403 204 204 204 204", "204 204 204 204",
+     "403 403 403 403"},
+    // As a plain request; the stream itself is TheStreamIsForReaders.
+    {"GET /api/v1/stream", "/api/v1/stream", "", "401 403 400 400 400 400", "400 400 400 400",
+     "400 400 400 400"},
+    {"GET /login", "/login?code=$CODE", "", "303 303 303 303 303 303", "303 303 303 303", "303 303 303 303"},
+    {"GET /api/v1/sign-in", "/api/v1/sign-in", "", kOpenBearer, kOpenCookie, kOpenCookie},
+    // Not configured here; see sso_test.
+    {"GET /login/sso", "/login/sso", "", "404 404 404 404 404 404", "404 404 404 404", "404 404 404 404"},
+    {"GET /login/sso/callback", "/login/sso/callback", "", "404 404 404 404 404 404", "404 404 404 404",
+     "404 404 404 404"},
+    {"GET /healthz", "/healthz", "", kOpenBearer, kOpenCookie, kOpenCookie},
+    {"GET /readyz", "/readyz", "", kOpenBearer, kOpenCookie, kOpenCookie},
+    // From another machine; loopback needs nobody.
+    {"GET /metrics", "/metrics", "", "401 403 200 403 403 200", "200 403 403 200", "200 403 403 200"},
+    {"GET /api/openapi.json", "/api/openapi.json", "", kOpenBearer, kOpenCookie, kOpenCookie},
+};
+
+enum class Way : std::uint8_t { bearer, cookie, cookie_without_csrf };
+
+struct Who {
+  const char* name;
+  std::optional<Role> role;  ///< nullopt = nobody
+  const char* team;
+};
+constexpr std::array<Who, 6> kWho{{{"nobody", std::nullopt, ""},
+                                   {"agent", Role::agent, ""},
+                                   {"viewer", Role::viewer, ""},
+                                   {"tenant of the team", Role::tenant, "vision"},
+                                   {"tenant of another team", Role::tenant, "language"},
+                                   {"ops", Role::ops, ""}}};
+constexpr std::size_t kFirstWithCookie = 2;
+
+/// A server of its own for each question: some of them change what the next would see.
+class World final : public ApiTest {
+ public:
+  World() {
+    const auto ops = token(Role::ops);
+    call("POST", "/api/v1/tasks", ops, R"({"task_id":"t1","team":"vision","group_id":"g1"})");
+    call("POST", "/api/v1/tasks", ops, R"({"task_id":"t3","team":"language","group_id":"g2"})");
+    one_minute("n1", {"t1"});
+    one_minute("n2", {"t3"});
+  }
+  void TestBody() override {}
+
+  net::Request ask(const std::string& route, const std::string& target, const std::string& body,
+                   const Who& who, Way way) {
+    auto made = request(route.substr(0, route.find(' ')), filled(target), {}, filled(body));
+    if (!who.role) return made;
+    const auto secret = token(*who.role, who.team);
+    if (way == Way::bearer) {
+      made.headers["authorization"] = "Bearer " + secret;
+      return made;
+    }
+    const auto principal = api_->access().by_token(secret);
+    made.headers["cookie"] = "tidewatt_session=" + *api_->access().open_session(**principal);
+    if (way == Way::cookie) made.headers["x-tidewatt-csrf"] = "1";
+    return made;
+  }
+  net::Response answer(const net::Request& made) { return api_->handle(made); }
+  Api& api() { return *api_; }
+  std::string agent_token() { return token(Role::agent); }
+  net::Response post_session(const std::string& secret) {
+    return call("POST", "/api/v1/session", {}, Json{{"token", secret}}.dump());
+  }
+
+ private:
+  std::string filled(std::string text) {
+    const auto fill = [&text](std::string_view mark, const auto& value) {
+      if (const auto at = text.find(mark); at != std::string::npos) text.replace(at, mark.size(), value());
+    };
+    fill("$TOKEN", [this] {
+      return api_->access().create_token("victim", Role::viewer, {}, std::nullopt, "test")->record.id;
+    });
+    fill("$SECRET", [this] { return token(Role::viewer); });
+    fill("$CODE", [this] { return api_->access().make_login_code(); });
+    fill("$BEAT", [] { return beat("n1", "2026-03-01T10:01:05Z", 360); });
+    return text;
+  }
+};
+
+std::vector<int> numbers(const char* text) {
+  std::istringstream stream{text};
+  std::vector<int> all;
+  for (int value = 0; stream >> value;) all.push_back(value);
+  return all;
+}
+
+TEST(AccessMatrix, EachRoleGetsTheWantedStatusOnEachRouteByEachWay) {
+  for (const auto& row : kRows) {
+    const auto column = [&row](const char* wanted_text, Way way, std::size_t first) {
+      const auto wanted = numbers(wanted_text);
+      ASSERT_EQ(wanted.size(), kWho.size() - first) << row.route;
+      for (std::size_t i = first; i < kWho.size(); ++i) {
+        World world;
+        const auto answer = world.answer(world.ask(row.route, row.target, row.body, kWho.at(i), way));
+        EXPECT_EQ(answer.status, wanted[i - first])
+            << row.route << " as " << kWho.at(i).name << ", way " << static_cast<int>(way) << ": "
+            << answer.body.substr(0, 200);
+        if (way == Way::cookie_without_csrf && answer.status == 403 &&
+            std::string_view{row.cookie} != row.no_csrf) {
+          EXPECT_NE(answer.body.find("X-Tidewatt-CSRF"), std::string::npos) << row.route << answer.body;
+        }
+      }
+    };
+    column(row.bearer, Way::bearer, 0);
+    column(row.cookie, Way::cookie, kFirstWithCookie);
+    column(row.no_csrf, Way::cookie_without_csrf, kFirstWithCookie);
+  }
+}
+
+TEST(AccessMatrix, HasOneRowForEachRouteAndNoOther) {
+  std::multiset<std::string> rows;
+  for (const auto& row : kRows) rows.insert(row.route);
+  std::multiset<std::string> routes;
+  for (const auto& route : route_table())
+    routes.insert(std::string{route.method} + " " + std::string{route.path});
+  EXPECT_EQ(rows, routes);
+}
+
+class OpenSink final : public net::EventSink {
+ public:
+  bool send(std::string_view, std::string_view) override { return true; }
+  [[nodiscard]] bool open() const override { return true; }
+};
+
+TEST(AccessMatrix, TheStreamIsForReaders) {
+  const std::array<int, 6> wanted{401, 403, 200, 200, 200, 200};
+  for (std::size_t i = 0; i < kWho.size(); ++i)
+    for (const auto way : {Way::bearer, Way::cookie, Way::cookie_without_csrf}) {
+      if (way != Way::bearer && i < kFirstWithCookie) continue;
+      World world;
+      const auto made = world.ask("GET /api/v1/stream", "/api/v1/stream", "", kWho.at(i), way);
+      const auto refusal = world.api().open_stream(made, std::make_shared<OpenSink>());
+      EXPECT_EQ(refusal ? refusal->status : 200, wanted.at(i)) << kWho.at(i).name;
+    }
+}
+
+TEST(AccessMatrix, AgentsGetNoSession) {
+  World world;
+  EXPECT_EQ(world.post_session(world.agent_token()).status, 401);
+}
+
+}  // namespace
+}  // namespace tidewatt::api

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -35,8 +36,9 @@ constexpr std::size_t kMaxOutput = 4U << 20U;
 constexpr std::chrono::milliseconds kReapPatience{500};
 /// How often to look for the tool's end where the kernel has no pidfd (before 5.3).
 constexpr int kPollWithoutPidfd = 10;
-/// What a tool leaves running behind our back is looked for this often, and at once when it was killed.
-constexpr std::chrono::seconds kSweepPeriod{60};
+/// What a tool leaves running behind our back is looked for this often; at once when it was killed, after its
+/// first run, and after every run of one that left something once.
+constexpr std::chrono::seconds kSweepPeriod{10};
 /// A process may start others between being seen and being killed.
 constexpr int kSweeps = 8;
 /// Every tool gets such a variable of its own, and all that it starts inherits it.
@@ -118,10 +120,11 @@ class PosixProcessRunner final : public ProcessRunner {
   Result<ProcessOutput> run(const std::vector<std::string>& argv, Milliseconds deadline) override;
 
  private:
-  int kill_and_reap(pid_t pid, const std::string& mark, bool with_strays);
+  int kill_and_reap(pid_t pid, const std::string& tool, const std::string& mark, bool with_strays);
   void reap_late_ones();
   void sweep();
-  std::string next_mark();
+  std::string next_mark(const std::string& tool);
+  bool is_suspect(const std::string& tool);
 
   const std::string mark_prefix_ = new_prefix();
   std::mutex mutex_;
@@ -129,6 +132,9 @@ class PosixProcessRunner final : public ProcessRunner {
   std::vector<pid_t>
       strays_;  ///< the same, of those that left their group: children of ours only if we are init
   std::set<std::string> running_;
+  std::map<std::uint64_t, std::string> tools_;  ///< of the runs since the last sweep
+  std::set<std::string> known_;                 ///< tools that ran before
+  std::set<std::string> leaving_;               ///< tools that left something running
   std::uint64_t runs_ = 0;
   SteadyClock::time_point swept_ = SteadyClock::now();
 
@@ -187,7 +193,8 @@ bool adopts_orphans() {
 /// Kills the group, and with `with_strays` what left it, then collects the tool and, when we are init or a
 /// subreaper, its orphans.
 /// @return exit code; 128 + signal when killed
-int PosixProcessRunner::kill_and_reap(pid_t pid, const std::string& mark, bool with_strays) {
+int PosixProcessRunner::kill_and_reap(pid_t pid, const std::string& tool, const std::string& mark,
+                                      bool with_strays) {
   int exit_code = 128 + SIGKILL;
   std::vector<pid_t> strays;
   // Before its end, which would part the tool from its children.
@@ -219,6 +226,7 @@ int PosixProcessRunner::kill_and_reap(pid_t pid, const std::string& mark, bool w
   }
   const std::lock_guard lock{mutex_};
   running_.erase(mark);
+  if (!strays.empty()) leaving_.insert(tool);
   if (adopts_orphans()) strays_.insert(strays_.end(), strays.begin(), strays.end());
   return exit_code;
 }
@@ -235,9 +243,15 @@ void PosixProcessRunner::reap_late_ones() {
   std::erase_if(strays_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }
 
-std::string PosixProcessRunner::next_mark() {
+std::string PosixProcessRunner::next_mark(const std::string& tool) {
   const std::lock_guard lock{mutex_};
-  return *running_.insert(fmt::format("{}{}", mark_prefix_, ++runs_)).first;
+  tools_.emplace(++runs_, tool);
+  return *running_.insert(fmt::format("{}{}", mark_prefix_, runs_)).first;
+}
+
+bool PosixProcessRunner::is_suspect(const std::string& tool) {
+  const std::lock_guard lock{mutex_};
+  return known_.insert(tool).second || leaving_.contains(tool);
 }
 
 /// Ends what tools that have ended left running in sessions of their own: a few each time would pile up.
@@ -251,15 +265,23 @@ void PosixProcessRunner::sweep() {
     running = running_;
     last = runs_;
   }
+  std::set<std::uint64_t> left_by;
   const auto killed = kill_strays(
       0,
       [&](std::string_view variable) {
         if (!variable.starts_with(mark_prefix_)) return false;
         const auto number = parse_uint64(variable.substr(mark_prefix_.size()));
-        return number && *number <= last && !running.contains(std::string{variable});
+        if (!number || *number > last || running.contains(std::string{variable})) return false;
+        left_by.insert(*number);
+        return true;
       },
       0);
   const std::lock_guard lock{mutex_};
+  for (const auto number : left_by)
+    if (const auto tool = tools_.find(number); tool != tools_.end()) leaving_.insert(tool->second);
+  std::erase_if(tools_, [&](const auto& run) {
+    return run.first <= last && !running_.contains(fmt::format("{}{}", mark_prefix_, run.first));
+  });
   if (adopts_orphans()) strays_.insert(strays_.end(), killed.begin(), killed.end());
 }
 
@@ -275,7 +297,7 @@ Result<ProcessOutput> PosixProcessRunner::run(const std::vector<std::string>& ar
   TW_TRY(Pipe out, make_pipe());
   TW_TRY(Pipe err, make_pipe());
   sweep();
-  const auto mark = next_mark();
+  const auto mark = next_mark(tool);
   const auto started = spawn(tool, argv, mark, out, err);
   if (!started) {
     const std::lock_guard lock{mutex_};
@@ -290,7 +312,10 @@ Result<ProcessOutput> PosixProcessRunner::run(const std::vector<std::string>& ar
   const Status done = collect(pid, out, err, output, tool, deadline);
   // A pipe that is still open after the tool's end is held by a child of its own.
   const bool left_some = out.read_end.valid() || err.read_end.valid();
-  output.exit_code = kill_and_reap(pid, mark, !done || left_some);
+  // Its end tells nothing of what it left in a session of its own with the output closed: that is looked for
+  // where it costs little, or was worth it before.
+  const bool suspect = is_suspect(tool);
+  output.exit_code = kill_and_reap(pid, tool, mark, !done || left_some || suspect);
   if (!done) return tl::unexpected(done.error());
   return output;
 }

@@ -137,6 +137,27 @@ TEST_F(ProcessRunnerTest, KillsAChildOfAnEndedToolThatHoldsItsOutput) {
   EXPECT_FALSE(process_runs(std::stoi(*pid)));
 }
 
+TEST_F(ProcessRunnerTest, ADaemonThatAToolLeavesAtEveryRunDoesNotPileUp) {
+  const TempFolder dir;
+  const auto note = dir / "pids";
+  for (int run = 0; run < 3; ++run) {
+    // The daemon is in a session of its own and holds nothing of the tool's before the tool ends well.
+    const auto done = shell("(setsid sh -c 'echo $$ >> " + note + "; exec sleep 300' >/dev/null 2>&1 &); " +
+                            "while [ \"$(wc -l < " + note + " 2>/dev/null || echo 0)\" -le " +
+                            std::to_string(run) + " ]; do sleep 0.02; done; echo answer");
+    ASSERT_TRUE(done) << done.error().to_string();
+    EXPECT_EQ(done->out, "answer\n");
+    EXPECT_EQ(done->exit_code, 0);
+  }
+  std::ifstream pids{note};
+  int count = 0;
+  for (int pid = 0; pids >> pid; ++count) {
+    for (int turn = 0; turn < 1000 && process_runs(pid); ++turn) std::this_thread::sleep_for(Milliseconds{5});
+    EXPECT_FALSE(process_runs(pid)) << pid;
+  }
+  EXPECT_EQ(count, 3);
+}
+
 TEST_F(ProcessRunnerTest, DoesNotWaitForAChildThatKeepsThePipeOpen) {
   const auto begin = steady_clock::now();
   const auto done = shell("echo answer; sleep 300 &");

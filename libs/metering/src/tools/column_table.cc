@@ -126,6 +126,13 @@ bool says_none(std::string_view text) {
                      [&](std::string_view none) { return same_ignoring_case(none, text); });
 }
 
+// "1 234W", "max 15W": the value begins before its last word.
+bool begins_before(const std::vector<Token>& values, const Token& token) {
+  if (&token == values.data()) return false;
+  const auto& before = *(&token - 1);
+  return before.end + 1 == token.begin && (parse_double(before.text) || judge_label(before.text, true).bound);
+}
+
 // The value of a column: by order where there are as many values as names, else what stands under the name,
 // else the k-th printed watts for the k-th name that speaks of watts.
 std::optional<std::string_view> value_of(const Header& header, const std::vector<Token>& values,
@@ -136,15 +143,12 @@ std::optional<std::string_view> value_of(const Header& header, const std::vector
     if (judge_label(header.labels[i].text).power) columns.push_back(i);
   std::vector<std::string_view> watts;
   for (const auto& value : values)
-    if (parse_watts(value.text, "").watts) watts.push_back(value.text);
+    if (parse_watts(value.text, "").watts && !begins_before(values, value)) watts.push_back(value.text);
   if (const auto* token = overlapping(values, header.labels[column])) {
     const auto first = token->text.front();
     const bool is_number = first >= '0' && first <= '9';
     if (!is_number) return token->text;
-    // "1 234W", "max 15W": the value begins before this word.
-    if (token != values.data() && (token - 1)->end + 1 == token->begin &&
-        (parse_double((token - 1)->text) || judge_label((token - 1)->text, true).bound))
-      return std::nullopt;
+    if (begins_before(values, *token)) return std::nullopt;
     // The unit in the name makes a bare number watts; by the names alone its place must be told from both
     // ends.
     const auto unit = judge_label(header.labels[column].text).unit;

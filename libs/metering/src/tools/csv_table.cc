@@ -92,17 +92,15 @@ std::optional<std::int64_t> number_in(std::string_view cell) {
 
 // A device that reads itself makes its parts' rows superfluous; one that doesn't is what its parts read.
 void keep_wholes(ToolReadings& readings) {
-  const auto whole_of = [&](const ToolDevice& part) -> const ToolDevice* {
-    for (const auto& device : readings.devices)
-      if (!device.sub_index && device.index == part.index) return &device;
-    return nullptr;
-  };
+  std::map<ToolIndex, const ToolDevice*> wholes;
+  for (const auto& device : readings.devices)
+    if (!device.sub_index) wholes.emplace(device.index, &device);
   std::set<ToolIndex> own;
   std::set<ToolIndex> of_parts;
   for (const auto& device : readings.devices) {
-    const auto* whole = device.sub_index ? whole_of(device) : nullptr;
-    if (whole == nullptr) continue;
-    if (whole->power) own.insert(device.index);
+    const auto whole = device.sub_index ? wholes.find(device.index) : wholes.end();
+    if (whole == wholes.end()) continue;
+    if (whole->second->power) own.insert(device.index);
     if (device.power) of_parts.insert(device.index);
   }
   std::erase_if(readings.devices, [&](const ToolDevice& device) {

@@ -58,14 +58,16 @@ bool has_cut_device(const ToolReadings& readings) {
                      [](const ToolDevice& device) { return device.reason.starts_with(kTruncated); });
 }
 
-void join_sample(ToolReadings& known, ToolReadings next) {
-  DevicePlaces places;
-  for (std::size_t i = 0; i < known.devices.size(); ++i) places.add(known.devices[i], i);
+JoinedSamples::JoinedSamples(ToolReadings first) : known(std::move(first)) {
+  for (std::size_t i = 0; i < known.devices.size(); ++i) places_.add(known.devices[i], i);
+}
+
+void JoinedSamples::add(ToolReadings next) {
   std::vector<bool> told(known.devices.size(), false);
   std::vector<ToolDevice> fresh;
   bool repeats = false;
   for (auto& device : next.devices) {
-    const auto place = places.find(known.devices, device);
+    const auto place = places_.find(known.devices, device);
     if (place == DevicePlaces::npos) {
       fresh.push_back(std::move(device));
       continue;
@@ -81,12 +83,16 @@ void join_sample(ToolReadings& known, ToolReadings next) {
     if (told[i]) continue;
     missing = true;
     auto& device = known.devices[i];
+    if (device.reason == kNotInLastSample) continue;
     device.power.reset();
     device.average.reset();
     device.reason = kNotInLastSample;
   }
   const bool had_total = known.total.has_value();
-  for (auto& device : fresh) known.devices.push_back(std::move(device));
+  for (auto& device : fresh) {
+    places_.add(device, known.devices.size());
+    known.devices.push_back(std::move(device));
+  }
   known.total = next.total;
   // Several outputs of one moment: what each of them adds up, all of them do. What is missing at the end may
   // be cut off: then there is no total.

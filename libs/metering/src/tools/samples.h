@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,32 +38,41 @@ Result<ToolReadings> read_samples(const std::vector<std::string_view>& texts, bo
 /// True if a device may have lost its power to the end of the text.
 bool has_cut_device(const ToolReadings& readings);
 
-/// Joins the next sample to what is known: see read_samples.
-void join_sample(ToolReadings& known, ToolReadings next);
+/// What the samples up to now say: see read_samples.
+class JoinedSamples {
+ public:
+  explicit JoinedSamples(ToolReadings first);
+  void add(ToolReadings next);
+  ToolReadings known;
+
+ private:
+  DevicePlaces places_;
+};
+/// Beyond it no sample is joined any more: the text is no node's.
+inline constexpr std::size_t kMaxJoined = 8192;
 
 template <class Parse>
 Result<ToolReadings> read_samples(const std::vector<std::string_view>& texts, bool last_is_cut,
                                   const Parse& parse) {
-  Result<ToolReadings> known = fail(ErrorCode::invalid_input, "no sample");
-  bool any = false;
+  std::optional<JoinedSamples> joined;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const bool last = i + 1 == texts.size();
-    if (last && last_is_cut && any) break;
+    if (joined && ((last && last_is_cut) || joined->known.devices.size() > kMaxJoined)) break;
     Result<ToolReadings> next = parse(texts[i]);
     if (!next) {
       const bool cut = last && next.error().message.find(": truncated: ") != std::string::npos;
-      if (any && cut) break;
+      if (joined && cut) break;
       if (!last) continue;  // a turn that failed; the next one replaces it
       return next;
     }
-    if (last && any && has_cut_device(*next)) break;
-    if (any)
-      join_sample(*known, *std::move(next));
+    if (last && joined && has_cut_device(*next)) break;
+    if (joined)
+      joined->add(*std::move(next));
     else
-      known = std::move(next);
-    any = true;
+      joined.emplace(*std::move(next));
   }
-  return known;
+  if (!joined) return fail(ErrorCode::invalid_input, "no sample in the output", "run the tool again");
+  return std::move(joined->known);
 }
 
 }  // namespace tidewatt::metering::tools

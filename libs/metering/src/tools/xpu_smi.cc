@@ -21,10 +21,12 @@ namespace {
 constexpr std::string_view kXpuSmiName = "xpu-smi";
 
 const SmiForms& forms() {
-  static const SmiForms known{
-      .box = {.tool = kXpuSmiName, .index_labels = {"GPU"}},
-      .csv = {.tool = kXpuSmiName, .index_labels = {"DeviceId", "Device ID"}, .part_label = "TileId"},
-      .expected = "the table of stats, dump CSV or the table of xpu-smi 2"};
+  static const SmiForms known{.box = {.tool = kXpuSmiName, .index_labels = {"GPU"}},
+                              .csv = {.tool = kXpuSmiName,
+                                      .index_labels = {"DeviceId", "Device ID", "index"},
+                                      .part_label = "TileId",
+                                      .query_options = {"--query-gpu=", "--query-gpu"}},
+                              .expected = "the table of stats, dump CSV or the table of xpu-smi 2"};
   return known;
 }
 

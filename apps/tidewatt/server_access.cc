@@ -17,6 +17,7 @@ namespace tidewatt::cli {
 namespace {
 
 constexpr Milliseconds kDeadline{15'000};
+constexpr Milliseconds kLongDeadline{600'000};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -145,12 +146,15 @@ Status token_is_readable(const ServerAccess& access) {
   return {};
 }
 
-Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {
+namespace {
+
+Result<net::Response> send(const ServerAccess& access, const std::string& path_and_query,
+                           net::ClientRequest request) {
   net::ClientOptions options;
-  options.deadline = kDeadline;
+  // Sealing and verifying read all hourly rows.
+  options.deadline = path_and_query.starts_with("/api/v1/ledger/") ? kLongDeadline : kDeadline;
   options.ca_file = access.ca_file;
   const auto client = net::make_http_client(options);
-  net::ClientRequest request;
   auto base = access.url;
   while (base.ends_with('/')) base.pop_back();
   request.url = base + path_and_query;
@@ -161,6 +165,28 @@ Result<net::Response> get_any(const ServerAccess& access, const std::string& pat
     if (!answer) return tl::unexpected(unreachable(answer.error(), base, path_and_query));
     if (answer->status != 401 || i + 1 == tokens.size()) return answer;
   }
+}
+
+}  // namespace
+
+Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {
+  return send(access, path_and_query, {});
+}
+
+Result<net::Response> get_answer(const ServerAccess& access, const std::string& path_and_query) {
+  TW_TRY(auto answer, get_any(access, path_and_query));
+  if (answer.status != 200) return tl::unexpected(as_error(answer, access));
+  return answer;
+}
+
+Result<std::string> post(const ServerAccess& access, const std::string& path, const std::string& json) {
+  net::ClientRequest request;
+  request.method = "POST";
+  request.headers["content-type"] = "application/json";
+  request.body = json;
+  TW_TRY(auto answer, send(access, path, std::move(request)));
+  if (answer.status / 100 != 2) return tl::unexpected(as_error(answer, access));
+  return std::move(answer.body);
 }
 
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query) {

@@ -27,6 +27,10 @@ struct ServerAccess {
 /// GETs `path_and_query` ("/api/v1/nodes/n1/energy?range=24h") and returns the body of a 200 answer.
 /// @error what went wrong in one line: not reachable, no right, or the server's own problem `detail`
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query);
+/// The same with its headers, names in lower case.
+Result<net::Response> get_answer(const ServerAccess& access, const std::string& path_and_query);
+/// POSTs a JSON body; the body of a 2xx answer.
+Result<std::string> post(const ServerAccess& access, const std::string& path, const std::string& json);
 /// The status code and body whatever they are.
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
 /// Why the token that would be sent can't be read; success when it can, or when none is named.

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "input.h"
+#include "months_command.h"
 #include "server_settings.h"
 #include "tidewatt/ledger/integrate.h"
 #include "tidewatt/ledger/store.h"
@@ -206,7 +207,7 @@ int run_replay(const ReplayOptions& options) {
 }  // namespace
 
 void add_ledger_command(CLI::App& app, int& exit_code) {
-  auto* group = app.add_subcommand("ledger", "Run beats through the ledger");
+  auto* group = app.add_subcommand("ledger", "Check, seal and export a ledger; run beats through one");
   group->require_subcommand(1);
   auto* replay =
       group->add_subcommand("replay", "Book the beats of a file, one JSON a line, and print the accounts");
@@ -222,6 +223,7 @@ void add_ledger_command(CLI::App& app, int& exit_code) {
   replay->footer(
       "Example: tidewatt ledger replay beats.jsonl --json | jq '.accounts[] | select(.scope==\"node\")'");
   replay->callback([options, &exit_code] { exit_code = run_replay(*options); });
+  add_months_commands(*group, exit_code);
 }
 
 }  // namespace tidewatt::cli

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Milliseconds kDeadline{15'000};
 constexpr std::string_view kServiceDataFolder = "/var/lib/tidewatt";  // as tidewatt-server.service
+constexpr Milliseconds kLongDeadline{600'000};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -153,7 +154,8 @@ namespace {
 /// @param request without its URL's host, which `access` knows
 Result<net::Response> send(const ServerAccess& access, net::ClientRequest request) {
   net::ClientOptions options;
-  options.deadline = kDeadline;
+  // Sealing and verifying read all hourly rows.
+  options.deadline = request.url.starts_with("/api/v1/ledger/") ? kLongDeadline : kDeadline;
   options.ca_file = access.ca_file;
   const auto client = net::make_http_client(options);
   auto base = access.url;
@@ -174,6 +176,12 @@ Result<net::Response> get_any(const ServerAccess& access, const std::string& pat
   net::ClientRequest request;
   request.url = path_and_query;
   return send(access, std::move(request));
+}
+
+Result<net::Response> get_answer(const ServerAccess& access, const std::string& path_and_query) {
+  TW_TRY(auto answer, get_any(access, path_and_query));
+  if (answer.status != 200) return tl::unexpected(as_error(answer, access));
+  return answer;
 }
 
 Result<std::string> get(const ServerAccess& access, const std::string& path_and_query) {

@@ -30,6 +30,8 @@ Result<std::string> get(const ServerAccess& access, const std::string& path_and_
 /// The same with another method; the body of any 2xx answer. `body` is JSON, empty = none.
 Result<std::string> request(const ServerAccess& access, const std::string& method,
                             const std::string& path_and_query, const std::string& body);
+/// The same with its headers, names in lower case.
+Result<net::Response> get_answer(const ServerAccess& access, const std::string& path_and_query);
 /// The status code and body whatever they are.
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
 /// Why the token that would be sent can't be read; success when it can, or when none is named.

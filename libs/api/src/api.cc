@@ -13,6 +13,7 @@
 #include "routes.h"
 #include "tenant_view.h"
 #include "tidewatt/base/log.h"
+#include "tidewatt/ledger/months.h"
 #include "web.h"
 
 namespace tidewatt::api {
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::string_view kStreamPath = "/api/v1/stream";
 constexpr std::size_t kMostStreams = 1'000;
+constexpr Milliseconds kLookForMonths{10LL * 60 * 1000};
 
 bool is_api_path(std::string_view path) {
   return path.starts_with("/api/") || path == "/api" || path == "/login" || path.starts_with("/login/") ||
@@ -118,6 +120,7 @@ struct Api::Impl {
   std::mutex streams_mutex;
   std::vector<Stream> streams;
   std::set<std::string> known_alerts;
+  std::optional<SteadyTime> months_looked_at;
 
   std::optional<net::Response> admit(const net::Request& request, const Route& route, Principal& principal);
   net::Response dispatch(const net::Request& request);
@@ -197,6 +200,7 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
                       {},
                       {},
                       {}},
+                     {},
                      {},
                      {},
                      {}}) {
@@ -295,6 +299,13 @@ Status Api::housekeep() {
            {"tasks_and_unattributed_minus_nodes_uj", audit->tasks_and_unattributed_minus_nodes.to_string()}});
     const std::scoped_lock lock{core.metrics.audit_mutex};
     core.metrics.audit = *audit;
+  }
+  if (const auto now = core.clock.mono_now();
+      !impl_->months_looked_at || now - *impl_->months_looked_at >= kLookForMonths) {
+    impl_->months_looked_at = now;
+    TW_TRY(const auto made, ledger::seal_due(core.store, core.clock.utc_now()));
+    for (const auto& seal : made)
+      log::info("a month is sealed", {{"month", ledger::to_string(seal.month)}, {"hash", seal.hash}});
   }
   TW_TRY_STATUS(core.store.drop_curves(core.clock.utc_now() - core.options.curve_retention));
   if (!audit) return tl::unexpected(audit.error());

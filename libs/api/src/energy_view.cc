@@ -89,6 +89,10 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
   if (sum.spread > kNothing)
     notes.push_back(note("spread", "part of it bridges more than an hour and is spread evenly over the hours",
                          Json{{"spread_uj", sum.spread.to_string()}}));
+  if (totals.adjustments != kNothing)
+    notes.push_back(note("adjustments",
+                         "part of it came after its month was sealed: it is counted, beside the sealed rows",
+                         Json{{"adjustments_uj", totals.adjustments.to_string()}}));
   for (const auto& domain : totals.domains)
     if (!domain.in_total && (domain.domain == kDomainPlatform || domain.domain == metering::kDomainPdu))
       notes.push_back(note("platform_not_added",
@@ -123,6 +127,7 @@ Totals totals_of(std::span<const ledger::Account> accounts) {
     const bool in_total = std::find(rule.parts.begin(), rule.parts.end(), domain) != rule.parts.end();
     domain_of(totals.domains, domain, in_total).measures += account.totals;
     if (in_total) totals.rows += account.rows;
+    if (in_total) totals.adjustments += account.adjustments.energy;
     if (in_total)
       widen(totals.first_sample_at, totals.last_sample_at, account.first_sample_at, account.last_sample_at);
   }
@@ -140,6 +145,7 @@ void add(Totals& sum, const Totals& other) {
     *sum.sum += *other.sum;
   }
   sum.rows += other.rows;
+  sum.adjustments += other.adjustments;
   widen(sum.first_sample_at, sum.last_sample_at, other.first_sample_at, other.last_sample_at);
   for (const auto& domain : other.domains)
     domain_of(sum.domains, domain.domain, domain.in_total).measures += domain.measures;
@@ -209,6 +215,10 @@ Json energy_json(const Core& core, const Call& call, const EnergySubject& subjec
   if (subject.unattributed) {
     answer["unattributed_kwh"] = kwh(sum.unattributed);
     answer["unattributed_uj"] = sum.unattributed.to_string();
+  }
+  if (totals.adjustments != kNothing) {
+    answer["adjustments_kwh"] = kwh(totals.adjustments);
+    answer["adjustments_uj"] = totals.adjustments.to_string();
   }
   answer["rows"] = totals.rows;
   answer["first_sample_at"] = time(totals.first_sample_at);

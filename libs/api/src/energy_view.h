@@ -29,6 +29,7 @@ struct Totals {
   std::int64_t rows = 0;
   std::optional<UtcTime> first_sample_at;
   std::optional<UtcTime> last_sample_at;
+  WideMicrojoules adjustments{};     ///< of the sum: booked after their month was sealed
   std::vector<DomainTotal> domains;  ///< by domain; one that is in the total of some nodes only stands twice
 
   [[nodiscard]] std::optional<WideMicrojoules> energy() const;

@@ -26,6 +26,9 @@ net::Response get_task_group_efficiency(Core& core, const Call& call);
 
 net::Response list_accounts(Core& core, const Call& call);
 net::Response export_energy(Core& core, const Call& call);
+net::Response list_seals(Core& core, const Call& call);
+net::Response seal_month(Core& core, const Call& call);
+net::Response verify_ledger(Core& core, const Call& call);
 net::Response get_dashboard(Core& core, const Call& call);
 net::Response list_sources(Core& core, const Call& call);
 net::Response list_coverage(Core& core, const Call& call);

@@ -1,4 +1,4 @@
-// Accounts, export, sources, factors.
+// Accounts, sources, factors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +12,6 @@
 
 namespace tidewatt::api {
 namespace {
-
-/// About 60 MB of CSV: a day of 10,000 devices in one scope.
-constexpr std::size_t kMostExportRows = 250'000;
 
 Result<ledger::Scope> scope_of(const Call& call) {
   const std::string text = call.parameter("scope");
@@ -56,62 +53,6 @@ Totals lifetime(const ledger::Account& account) {
   totals.last_sample_at = account.last_sample_at;
   totals.domains.push_back({account.key.domain, true, account.totals});
   return totals;
-}
-
-/// Fields in double quotes where they need it; a leading = + - @ would be a formula to a spreadsheet.
-std::string csv_field(const std::string& text) {
-  const bool formula =
-      !text.empty() && std::string_view{"=+-@\t\r"}.find(text.front()) != std::string_view::npos;
-  if (!formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = formula ? "\"'" : "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string seconds_text(Milliseconds value) {
-  return fmt::format("{}.{:03}", value.count() / 1000, value.count() % 1000);
-}
-
-std::string to_csv(const std::vector<ledger::HourlyRow>& rows) {
-  std::string out =
-      "hour,cluster,scope,id,part,domain,energy_uj,counter_uj,shared_energy_uj,unattributed_uj,simulated_uj,"
-      "spread_uj,"
-      "covered_seconds,gap_seconds,partial_seconds,shared_seconds,samples\n";
-  for (const auto& row : rows) {
-    const auto& m = row.measures;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                       format_rfc3339_short(start_of(row.hour)), csv_field(row.key.cluster),
-                       ledger::to_string(row.key.scope), csv_field(row.key.id), csv_field(row.key.part),
-                       csv_field(row.key.domain), m.energy.to_string(), m.counter.to_string(),
-                       m.shared.to_string(), m.unattributed.to_string(), m.simulated.to_string(),
-                       m.spread.to_string(), seconds_text(m.covered), seconds_text(m.gap),
-                       seconds_text(m.partial), seconds_text(m.shared_time), m.samples);
-  }
-  return out;
-}
-
-Json to_json(const ledger::HourlyRow& row) {
-  const auto& m = row.measures;
-  return Json{{"hour", format_rfc3339_short(start_of(row.hour))},
-              {"cluster", row.key.cluster},
-              {"scope", ledger::to_string(row.key.scope)},
-              {"id", row.key.id},
-              {"part", row.key.part},
-              {"domain", row.key.domain},
-              {"energy_uj", m.energy.to_string()},
-              {"counter_uj", m.counter.to_string()},
-              {"shared_energy_uj", m.shared.to_string()},
-              {"unattributed_uj", m.unattributed.to_string()},
-              {"simulated_uj", m.simulated.to_string()},
-              {"spread_uj", m.spread.to_string()},
-              {"covered_seconds", seconds(m.covered)},
-              {"gap_seconds", seconds(m.gap)},
-              {"partial_seconds", seconds(m.partial)},
-              {"shared_seconds", seconds(m.shared_time)},
-              {"samples", m.samples}};
 }
 
 /// The devices of one source on one node.
@@ -169,43 +110,6 @@ net::Response list_accounts(Core& core, const Call& call) {
   return json_answer(
       200,
       Json{{"accounts", std::move(list)}, {"rows", rows}, {"sum", sum ? amount_json(sum) : Json(nullptr)}});
-}
-
-net::Response export_energy(Core& core, const Call& call) {
-  API_TRY(const auto range, time_range(call, core.clock.utc_now()));
-  ledger::AccountFilter filter;
-  filter.cluster = call.parameter("cluster");
-  if (!call.parameter("scope").empty()) {
-    API_TRY(filter.scope, scope_of(call));
-  }
-  const std::string format = call.parameter("format", "csv");
-  if (format != "csv" && format != "json")
-    return problem_answer("invalid_request", fmt::format("format={} is unknown (known: csv, json)", format));
-  API_TRY(const auto rows, core.store.hourly(filter, range.from, range.to));
-  if (rows.size() > kMostExportRows)
-    return problem_answer(
-        "invalid_request",
-        fmt::format("{} rows are more than one answer holds ({}): ask for a shorter range, or for "
-                    "one scope or cluster at a time",
-                    rows.size(), kMostExportRows));
-  if (format == "csv") {
-    net::Response response;
-    response.headers["content-type"] = "text/csv; charset=utf-8";
-    response.headers["content-disposition"] = "attachment; filename=\"tidewatt-energy.csv\"";
-    response.body = to_csv(rows);
-    return response;
-  }
-  // Row by row: a document of a whole day's rows takes ten times their text in memory.
-  auto answer = json_answer(200, Json{{"from", format_rfc3339_short(start_of(range.from))},
-                                      {"rows", Json::array()},
-                                      {"to", format_rfc3339_short(start_of(range.to))}});
-  std::string list;
-  for (const auto& row : rows) {
-    if (!list.empty()) list += ',';
-    list += json_text(to_json(row));
-  }
-  answer.body.insert(answer.body.find("[]") + 1, list);
-  return answer;
 }
 
 net::Response list_sources(Core& core, const Call&) {

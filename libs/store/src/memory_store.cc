@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
+#include "journal/late.h"
 #include "semantics.h"
 #include "tidewatt/store/memory.h"
 
@@ -16,7 +18,13 @@ struct StoredAccount {
   std::optional<UtcTime> first_sample_at;
   std::optional<UtcTime> last_sample_at;
   std::map<UtcHour, WideMeasures> hours;
+  std::map<UtcHour, WideMeasures> late;
 };
+
+template <class Hours>
+auto hours_within(Hours& hours, UtcHour from, UtcHour to) {
+  return std::pair{hours.lower_bound(from), from < to ? hours.lower_bound(to) : hours.lower_bound(from)};
+}
 
 class MemoryStore final : public Store {
  public:
@@ -75,6 +83,8 @@ class MemoryStore final : public Store {
       for (auto row = stored.hours.lower_bound(from); row != stored.hours.end() && row->first < to;
            ++row, ++sum.rows)
         sum.totals += row->second;
+      const auto [begin, end] = hours_within(stored.late, from, to);
+      LateHours{key, {begin, end}}.add_to(sum);
       if (sum.rows > 0) result.push_back(std::move(sum));
     }
     return result;
@@ -103,6 +113,40 @@ class MemoryStore final : public Store {
     while (end != begin && points.size() < limit) points.push_back((--end)->second);
     std::reverse(points.begin(), points.end());
     return read_points(std::move(points));
+  }
+
+  Result<std::vector<Seal>> seals() override { return values(seals_); }
+
+  Status close_month(Month month, UtcTime at) override {
+    const std::lock_guard lock(mutex_);
+    TW_TRY(const bool due,
+           is_next_to_close(seals_.empty() ? std::nullopt : std::optional(seals_.rbegin()->first.n), month));
+    if (due) seals_[month] = {.month = month, .sealed_at = at, .hash = {}, .previous = {}};
+    return {};
+  }
+
+  Result<bool> finish_seal(const Seal& seal) override {
+    const std::lock_guard lock(mutex_);
+    const auto stored = seals_.find(seal.month);
+    if (stored == seals_.end() || !stored->second.hash.empty()) return false;
+    const auto sealed_at = stored->second.sealed_at;
+    stored->second = seal;
+    stored->second.sealed_at = sealed_at;
+    return true;
+  }
+
+  Status read_image(const ImageParts& parts, ImageSink& sink) override {
+    // A copy: what the sink does may take long or ask this store.
+    const auto image = copy(parts);
+    for (const auto& task : image.tasks) TW_TRY_STATUS(sink.add(task));
+    for (const auto& token : image.tokens) TW_TRY_STATUS(sink.add(token));
+    for (const auto& entry : image.audit) TW_TRY_STATUS(sink.add(entry));
+    for (const auto& node : image.nodes) TW_TRY_STATUS(sink.add(node));
+    for (const auto& seal : image.seals) TW_TRY_STATUS(sink.add(seal));
+    for (const auto& account : image.accounts) TW_TRY_STATUS(sink.add(account));
+    for (const auto& adjustment : image.adjustments) TW_TRY_STATUS(sink.add(adjustment));
+    for (const auto& row : image.hourly) TW_TRY_STATUS(sink.add(row));
+    return {};
   }
 
   Status put_task(const TaskInfo& task) override {
@@ -149,6 +193,59 @@ class MemoryStore final : public Store {
     return result;
   }
 
+  struct Image {
+    std::vector<TaskInfo> tasks;
+    std::vector<TokenRecord> tokens;
+    std::vector<AuditEntry> audit;
+    std::vector<NodeImage> nodes;
+    std::vector<Seal> seals;
+    std::vector<Account> accounts;
+    std::vector<Adjustment> adjustments;
+    std::vector<HourlyRow> hourly;
+  };
+
+  Image copy(const ImageParts& parts) {
+    const std::lock_guard lock(mutex_);
+    Image image;
+    if (parts.registry) {
+      for (const auto& [key, task] : tasks_) image.tasks.push_back(task);
+      for (const auto& [id, token] : tokens_) image.tokens.push_back(token);
+      image.audit = audit_;
+    }
+    if (parts.nodes) copy_nodes(image.nodes);
+    if (parts.seals)
+      for (const auto& [month, seal] : seals_) image.seals.push_back(seal);
+    for (const auto& [key, stored] : accounts_) {
+      if (parts.accounts)
+        image.accounts.push_back({key, stored.totals, stored.first_sample_at, stored.last_sample_at});
+      if (!matches(parts.filter, key)) continue;
+      const auto [late_begin, late_end] = hours_within(stored.late, parts.from, parts.to);
+      if (parts.adjustments)
+        for (auto row = late_begin; row != late_end; ++row)
+          image.adjustments.push_back({key, row->first, row->second, std::nullopt, std::string(kLateReason)});
+      const auto [begin, end] = hours_within(stored.hours, parts.from, parts.to);
+      if (parts.hourly)
+        for (auto row = begin; row != end; ++row)
+          if (!parts.after || std::tie(parts.after->first, parts.after->second) < std::tie(key, row->first))
+            image.hourly.push_back({key, row->first, row->second});
+    }
+    const auto by_hour = [](const auto& a, const auto& b) { return a.hour < b.hour; };
+    std::stable_sort(image.adjustments.begin(), image.adjustments.end(), by_hour);
+    if (parts.by_hour) std::stable_sort(image.hourly.begin(), image.hourly.end(), by_hour);
+    return image;
+  }
+
+  void copy_nodes(std::vector<NodeImage>& nodes) {
+    std::map<NodeKey, NodeImage> found;
+    for (const auto& [key, cursor] : cursors_)
+      found[key] = {key, cursor.revision, encode(*cursor.cursor), nullptr};
+    for (const auto& [key, info] : nodes_) {
+      found[key].key = key;
+      found[key].info = info;
+    }
+    for (auto& [key, node] : found) nodes.push_back(std::move(node));
+  }
+
   AccrueOutcome apply(const Accrual& accrual) {
     auto current = cursors_.find(accrual.node);
     const auto revision = current == cursors_.end() ? 0 : current->second.revision;
@@ -159,7 +256,8 @@ class MemoryStore final : public Store {
       widen(account.first_sample_at, account.last_sample_at, delta.first_sample_at, delta.last_sample_at);
       for (const auto& row : delta.hours) {
         account.totals += row.measures;
-        account.hours[row.hour] += row.measures;
+        const bool late = !seals_.empty() && row.hour < seals_.rbegin()->first.end();
+        (late ? account.late : account.hours)[row.hour] += row.measures;
       }
     }
     for (const auto& point : accrual.curve) curves_[accrual.node].insert_or_assign(point.at, point);
@@ -171,6 +269,7 @@ class MemoryStore final : public Store {
   std::map<NodeKey, SharedNode> nodes_;
   std::map<AccountKey, StoredAccount> accounts_;
   std::map<NodeKey, std::map<UtcTime, CurvePoint>> curves_;
+  std::map<Month, Seal> seals_;
   std::map<std::pair<std::string, std::string>, TaskInfo> tasks_;
   std::map<std::string, TokenRecord> tokens_;
   std::vector<AuditEntry> audit_;

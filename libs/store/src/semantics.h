@@ -29,6 +29,17 @@ inline ledger::SharedNode noted(const ledger::SharedNode& stored, const ledger::
   return merged;
 }
 
+/// Months are closed one after the other. @return false = it is closed already
+/// @param last  number of the last closed month
+inline Result<bool> is_next_to_close(std::optional<std::int64_t> last, ledger::Month month) {
+  if (!last || month.n == *last + 1) return true;
+  if (month.n <= *last) return false;
+  return fail(ErrorCode::conflict,
+              ledger::to_string(month) + " can't be sealed: the last sealed month is " +
+                  ledger::to_string(ledger::Month{*last}),
+              "seal the months between first");
+}
+
 template <class A, class B>
 void widen(std::optional<A>& first, std::optional<A>& last, const std::optional<B>& other_first,
            const std::optional<B>& other_last) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "image.h"
+#include "months.h"
 #include "schema.h"
 
 namespace tidewatt::store::pg {
@@ -68,6 +69,7 @@ struct Journal {
   Unfolded unfolded;
   std::map<std::int64_t, std::vector<CursorStep>> steps;
   std::vector<std::int64_t> rows;
+  std::int64_t bytes = 0;
 };
 
 Result<Journal> read_journal(Connection& db) {
@@ -80,6 +82,7 @@ Result<Journal> read_journal(Connection& db) {
   Journal journal;
   for (int i = 0; i < rows.size(); ++i) {
     journal.rows.push_back(rows.integer(i, 0));
+    journal.bytes += static_cast<std::int64_t>(rows.text(i, 2).size());
     const bool partial = !rows.null(i, 1);
     const auto applied = partial ? rows.integers(i, 1) : std::vector<std::int64_t>{};
     TW_TRY_STATUS(add_row(rows.text(i, 2), partial ? &applied : nullptr, journal.unfolded,
@@ -137,11 +140,16 @@ Status write_hours(Connection& db,
       "INSERT INTO energy_hourly(account, hour, " TW_PG_COLUMNS ") SELECT * FROM " TW_PG_UNNEST(
           "$1::bigint[], $2::bigint[]") " ON CONFLICT (account, hour) DO UPDATE SET " +
       add_to("energy_hourly");
+  // A sealed month's rows stay as they are; the account's totals have what comes late all the same.
+  static const std::string kLateSql = "INSERT INTO energy_adjustments(account, hour, " TW_PG_COLUMNS
+                                      ", booked_ms, reason) SELECT *, (extract(epoch FROM clock_timestamp()) "
+                                      "* 1000)::bigint, $14 FROM " TW_PG_UNNEST("$1::bigint[], $2::bigint[]");
   struct Row {
     std::int64_t account;
     UtcHour hour;
     ledger::WideMeasures measures;
   };
+  TW_TRY(const auto frozen, frozen_until(db));
   std::vector<Row> rows;
   for (const auto& [pk, account] : accounts) {
     const auto begin = rows.size();
@@ -152,20 +160,29 @@ Status write_hours(Connection& db,
       place->measures += amount;
     }
   }
-  return in_portions(rows, [&](std::size_t begin, std::size_t end) -> Status {
-    Array numbers(Array::Of::integers), hours(Array::Of::integers);
-    MeasureColumns measures;
-    for (auto i = begin; i < end; ++i) {
-      numbers.add(rows[i].account);
-      hours.add(static_cast<std::int64_t>(rows[i].hour.time_since_epoch().count()));
-      measures.add(rows[i].measures);
-    }
-    Params params;
-    params.add(std::move(numbers)).add(std::move(hours));
-    measures.move_to(params);
-    TW_TRY([[maybe_unused]] const auto done, db.query(kSql, params));
-    return {};
-  });
+  const auto first_late = std::stable_partition(rows.begin(), rows.end(),
+                                                [frozen](const Row& row) { return row.hour >= frozen; });
+  const std::vector<Row> late(first_late, rows.end());
+  rows.erase(first_late, rows.end());
+  const auto write = [&db](const std::vector<Row>& all, bool are_late) {
+    return in_portions(all, [&](std::size_t begin, std::size_t end) -> Status {
+      Array numbers(Array::Of::integers), hours(Array::Of::integers);
+      MeasureColumns measures;
+      for (auto i = begin; i < end; ++i) {
+        numbers.add(all[i].account);
+        hours.add(static_cast<std::int64_t>(all[i].hour.time_since_epoch().count()));
+        measures.add(all[i].measures);
+      }
+      Params params;
+      params.add(std::move(numbers)).add(std::move(hours));
+      measures.move_to(params);
+      if (are_late) params.text(ledger::kLateReason);
+      TW_TRY([[maybe_unused]] const auto done, db.query(are_late ? kLateSql : kSql, params));
+      return {};
+    });
+  };
+  TW_TRY_STATUS(write(rows, false));
+  return write(late, true);
 }
 
 Status write_accounts(Connection& db, const Unfolded& unfolded) {
@@ -274,6 +291,12 @@ Result<bool> fold_journal(Connection& db, FoldMode mode) {
            db.integer("SELECT pg_try_advisory_xact_lock($1)::int::bigint", Params().add(lock)));
     if (locked == 0) return false;
   }
+  TW_TRY([[maybe_unused]] const bool all, fold_rows(db));
+  TW_TRY_STATUS(transaction.commit());
+  return true;
+}
+
+Result<bool> fold_rows(Connection& db) {
   TW_TRY(const auto journal, read_journal(db));
   if (journal.rows.empty()) return true;
   TW_TRY_STATUS(write_cursors(db, journal));
@@ -283,8 +306,7 @@ Result<bool> fold_journal(Connection& db, FoldMode mode) {
   TW_TRY_STATUS(tidy_writers(db));
   // Last, since every other fold's readers look at this row.
   TW_TRY_STATUS(db.exec("UPDATE tidewatt_ledger SET generation = generation + 1"));
-  TW_TRY_STATUS(transaction.commit());
-  return true;
+  return journal.bytes < kBytesAFold;
 }
 
 Result<JournalSize> journal_size(Connection& db) {

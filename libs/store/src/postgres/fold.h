@@ -18,6 +18,10 @@ enum class FoldMode {
 /// @return false when somebody else folds
 Result<bool> fold_journal(Connection& db, FoldMode mode);
 
+/// One fold in the caller's transaction, which holds the folds' lock.
+/// @return false when the journal holds more than one fold takes
+Result<bool> fold_rows(Connection& db);
+
 struct JournalSize {
   std::size_t rows = 0;
   std::size_t bytes = 0;

@@ -7,8 +7,10 @@
 #include <random>
 #include <utility>
 
+#include "dump.h"
 #include "infos.h"
 #include "keeper.h"
+#include "months.h"
 #include "pool.h"
 #include "reader.h"
 #include "schema.h"
@@ -46,6 +48,7 @@ class PostgresStore final : public Store {
         writers_(target_, nodes_, accounts_, names_,
                  [this](std::size_t bytes) { keeper_.committed(bytes); }) {}
   ~PostgresStore() override {
+    stop_ = true;
     keeper_.stop();  // it tells the writers, which go first
     (void)infos_.flush();
   }
@@ -90,6 +93,35 @@ class PostgresStore final : public Store {
   Result<std::unique_ptr<CurveReader>> read_curve(const NodeKey& node, UtcRange range,
                                                   std::size_t limit) override {
     return reader_.curve(node, range, limit);
+  }
+
+  Result<std::vector<Seal>> seals() override {
+    std::vector<Seal> found;
+    TW_TRY_STATUS(pool_.run([&](Connection& db) -> Status {
+      TW_TRY(found, read_seals(db));
+      return {};
+    }));
+    return found;
+  }
+
+  Status close_month(Month month, UtcTime at) override {
+    TW_TRY(auto db, open_patient());
+    return pg::close_month(db, month, at);
+  }
+
+  Result<bool> finish_seal(const Seal& seal) override {
+    bool finished = false;
+    TW_TRY_STATUS(pool_.run([&](Connection& db) -> Status {
+      TW_TRY(finished, pg::finish_seal(db, seal));
+      return {};
+    }));
+    return finished;
+  }
+
+  Status read_image(const ImageParts& parts, ImageSink& sink) override {
+    (void)infos_.flush();
+    TW_TRY(auto db, open_patient());
+    return pg::read_image(db, parts, sink);
   }
 
   Status put_task(const TaskInfo& task) override {
@@ -187,6 +219,13 @@ class PostgresStore final : public Store {
   }
 
  private:
+  /// A connection for what takes long; beside those of the pool.
+  Result<Connection> open_patient() {
+    TW_TRY(auto db, Connection::open(patient_));
+    TW_TRY_STATUS(check_version(db));
+    return db;
+  }
+
   Status write(const std::string& sql, const Params& params) {
     return pool_.run([&](Connection& db) -> Status {
       TW_TRY([[maybe_unused]] const auto done, db.query(sql, params));
@@ -225,7 +264,9 @@ class PostgresStore final : public Store {
     return {};
   }
 
+  std::atomic<bool> stop_{false};
   Target target_;
+  Target patient_ = patient_target(target_, stop_);
   Pool pool_;
   Nodes nodes_;
   Accounts accounts_;

@@ -7,7 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../journal/late.h"
 #include "filter.h"
+#include "months.h"
 #include "reader.h"
 
 namespace tidewatt::store::pg {
@@ -64,6 +66,30 @@ std::vector<Account> sorted(std::map<std::int64_t, Account>&& found) {
   return accounts;
 }
 
+/// Adjustments of the range that are in the tables.
+Result<LateByNumber> read_late(Connection& db, const Matcher& matcher, UtcHour from, UtcHour to) {
+  Params params;
+  int last = 0;
+  const auto where = matcher.where(params, last);
+  params.add(hour_number(from)).add(hour_number(to));
+  TW_TRY(const auto rows,
+         db.query(fmt::format(
+                      "SELECT {}, d.energy_uj, d.counter_uj, d.shared_uj, d.unattributed_uj, "
+                      "d.simulated_uj, d.spread_uj, d.covered_ms, d.gap_ms, d.partial_ms, d.shared_ms, "
+                      "d.samples, d.hour FROM energy_adjustments d JOIN account_keys k ON k.pk = d.account "
+                      "WHERE d.hour >= ${} AND d.hour < ${} AND {}",
+                      kPgKeyColumns, last + 1, last + 2, where),
+                  params));
+  LateByNumber late;
+  for (int i = 0; i < rows.size(); ++i) {
+    auto& account = late[rows.integer(i, 0)];
+    account.key = key_at(rows, i);
+    account.hours[UtcHour{std::chrono::hours{rows.integer(i, kPgAfterKey + kPgMeasures)}}] +=
+        measures_at(rows, i);
+  }
+  return late;
+}
+
 }  // namespace
 
 Result<std::vector<Account>> Reader::accounts(const AccountFilter& filter) {
@@ -106,6 +132,8 @@ Result<std::vector<Account>> Reader::accounts(const AccountFilter& filter) {
 Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour from, UtcHour to) {
   const Matcher matcher(filter);
   Recents recents;
+  LateByNumber late;
+  UtcHour frozen = kNothingFrozen;
   std::map<std::int64_t, Account> found;
   const auto from_journal = [&](const Unfolded& journal) -> Status {
     recents = recents_of(journal, matcher);
@@ -113,6 +141,8 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
   };
   const auto from_tables = [&](Connection& db) -> Status {
     found.clear();
+    TW_TRY(frozen, frozen_until(db));
+    TW_TRY(late, read_late(db, matcher, from, to));
     Params params;
     int last = 0;
     const auto where = matcher.where(params, last);
@@ -140,8 +170,15 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
     std::set<std::pair<std::int64_t, std::int64_t>> added;
     std::vector<std::int64_t> strangers;
     for (const auto& [pk, recent] : recents) {
-      for (const auto& [hour, amount] : recent.more.hours)
-        if (is_within(hour, from, to)) added.emplace(pk, hour_number(hour));
+      for (const auto& [hour, amount] : recent.more.hours) {
+        if (!is_within(hour, from, to)) continue;
+        if (hour >= frozen) {
+          added.emplace(pk, hour_number(hour));
+        } else {
+          late[pk].key = recent.key;
+          late[pk].hours[hour] += amount;
+        }
+      }
     }
     Array accounts(Array::Of::integers), hours(Array::Of::integers);
     for (const auto& [pk, hour] : added) {
@@ -149,6 +186,9 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
       hours.add(hour);
       if (!found.contains(pk) && (strangers.empty() || strangers.back() != pk)) strangers.push_back(pk);
     }
+    for (const auto& [pk, account] : late)
+      if (!found.contains(pk) && !std::binary_search(strangers.begin(), strangers.end(), pk))
+        strangers.insert(std::upper_bound(strangers.begin(), strangers.end(), pk), pk);
     if (!added.empty()) {
       Params pairs;
       pairs.add(std::move(accounts)).add(std::move(hours));
@@ -162,7 +202,9 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
       Array numbers(Array::Of::integers);
       for (const auto pk : strangers) {
         numbers.add(pk);
-        found.emplace(pk, Account{recents.at(pk).key, {}, {}, {}, 0});
+        const auto recent = recents.find(pk);
+        found.emplace(pk,
+                      Account{recent != recents.end() ? recent->second.key : late.at(pk).key, {}, {}, {}, 0});
       }
       Params wanted;
       wanted.add(std::move(numbers));
@@ -186,14 +228,16 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
     widen(account.first_sample_at, account.last_sample_at, recent.more.first_sample_at,
           recent.more.last_sample_at);
     for (const auto& [hour, amount] : recent.more.hours)
-      if (is_within(hour, from, to)) account.totals += amount;
+      if (is_within(hour, from, to) && hour >= frozen) account.totals += amount;
   }
+  for (const auto& [pk, more] : late) more.add_to(found.at(pk));
   return sorted(std::move(found));
 }
 
 Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filter, UtcHour from, UtcHour to) {
   const Matcher matcher(filter);
   Recents recents;
+  UtcHour frozen = kNothingFrozen;
   std::map<AccountKey, std::map<UtcHour, WideMeasures>> found;
   const auto from_journal = [&](const Unfolded& journal) -> Status {
     recents = recents_of(journal, matcher);
@@ -201,6 +245,7 @@ Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filte
   };
   const auto from_tables = [&](Connection& db) -> Status {
     found.clear();
+    TW_TRY(frozen, frozen_until(db));
     Params params;
     int last = 0;
     const auto where = matcher.where(params, last);
@@ -222,7 +267,7 @@ Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filte
   TW_TRY_STATUS(consistently(from_journal, from_tables));
   for (const auto& [pk, recent] : recents)
     for (const auto& [hour, amount] : recent.more.hours)
-      if (is_within(hour, from, to)) found[recent.key][hour] += amount;
+      if (is_within(hour, from, to) && hour >= frozen) found[recent.key][hour] += amount;
   std::vector<ledger::HourlyRow> rows;
   for (const auto& [key, hours] : found) {
     for (const auto& [hour, measures] : hours) rows.push_back({key, hour, measures});

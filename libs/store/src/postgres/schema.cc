@@ -63,15 +63,39 @@ CREATE TABLE audit(
   action text NOT NULL, subject text NOT NULL);
 )sql";
 
+// Closed months. The trigger holds for everybody, also for servers of an older version that still fold.
+constexpr std::string_view kPgVersion2 = R"sql(
+CREATE TABLE seals(
+  month bigint PRIMARY KEY, until_hour bigint NOT NULL, sealed_ms bigint NOT NULL, rows bigint NOT NULL DEFAULT 0,
+  energy_uj numeric NOT NULL DEFAULT 0, hash text NOT NULL DEFAULT '', previous text NOT NULL DEFAULT '');
+CREATE TABLE energy_adjustments(
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account bigint NOT NULL, hour bigint NOT NULL, )sql" TW_PG_MEASURES
+                                         R"sql(,
+  booked_ms bigint NOT NULL, reason text NOT NULL);
+CREATE INDEX energy_adjustments_by_hour ON energy_adjustments(hour, account);
+CREATE FUNCTION refuse_sealed_hours() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  IF EXISTS (SELECT FROM changed WHERE hour < (SELECT max(until_hour) FROM seals)) THEN
+    RAISE EXCEPTION 'an hourly row of a sealed month must not change';
+  END IF;
+  RETURN NULL;
+END $body$;
+CREATE TRIGGER sealed_hours_inserted AFTER INSERT ON energy_hourly REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_sealed_hours();
+CREATE TRIGGER sealed_hours_updated AFTER UPDATE ON energy_hourly REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_sealed_hours();
+CREATE TRIGGER sealed_hours_deleted AFTER DELETE ON energy_hourly REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_sealed_hours();
+)sql";
+
 /// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, 1> kPgMigrations{kPgVersion1};
-constexpr auto kPgSchemaVersion = static_cast<std::int64_t>(kPgMigrations.size());
+constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2};
 constexpr std::int64_t kMillisecondsADay = 86'400'000;
 
 Status check_not_newer(std::int64_t found) {
-  if (found > kPgSchemaVersion)
+  if (found > kSchemaVersion)
     return fail(ErrorCode::corrupt,
-                fmt::format("schema version {} is newer than this program's {}", found, kPgSchemaVersion),
+                fmt::format("schema version {} is newer than this program's {}", found, kSchemaVersion),
                 "run the newer tidewatt, or restore a backup made before the upgrade");
   return {};
 }
@@ -103,7 +127,9 @@ Result<std::int64_t> lock_number(Connection& db, const std::string& job) {
                     Params().text("tidewatt/" + db.target().options().schema + "/" + job));
 }
 
-Status migrate(Connection& db) {
+std::string_view migration(std::int64_t n) { return kPgMigrations.at(static_cast<std::size_t>(n)); }
+
+Status migrate(Connection& db, std::int64_t to) {
   TW_TRY(const auto lock, lock_number(db, "migrate"));
   TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
   TW_TRY([[maybe_unused]] const auto locked,
@@ -114,7 +140,7 @@ Status migrate(Connection& db) {
   if (exists == 0) TW_TRY_STATUS(db.exec(fmt::format("CREATE SCHEMA \"{}\"", schema)));
   TW_TRY(const auto found, version_of(db));
   TW_TRY_STATUS(check_not_newer(found));
-  for (auto version = found; version < kPgSchemaVersion; ++version) {
+  for (auto version = found; version < to; ++version) {
     TW_TRY_STATUS(db.exec(std::string(kPgMigrations.at(static_cast<std::size_t>(version)))));
     TW_TRY_STATUS(db.exec(fmt::format("UPDATE tidewatt_ledger SET schema_version = {}", version + 1)));
   }
@@ -124,6 +150,17 @@ Status migrate(Connection& db) {
 Status check_version(Connection& db) {
   TW_TRY(const auto found, db.integer("SELECT schema_version FROM tidewatt_ledger"));
   return check_not_newer(found);
+}
+
+Status check_same_version(Connection& db) {
+  TW_TRY(const auto found, version_of(db));
+  TW_TRY_STATUS(check_not_newer(found));
+  if (found < kSchemaVersion)
+    return fail(ErrorCode::corrupt,
+                fmt::format("{}: schema version {} is older than this program's {}", db.target().name(),
+                            found, kSchemaVersion),
+                "start a server of this version once: that brings it up to date");
+  return {};
 }
 
 std::string curve_table(std::int64_t day) { return fmt::format("\"curve_{}\"", day); }

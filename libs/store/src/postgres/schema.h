@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "connection.h"
 #include "tidewatt/base/result.h"
@@ -12,9 +13,16 @@ namespace tidewatt::store::pg {
 /// Letters, digits and underscores: it stands unescaped in statements.
 bool is_schema_name(const std::string& name);
 
+inline constexpr std::int64_t kSchemaVersion = 2;
+
 /// Makes the schema or brings an older one up to date, one server at a time.
+/// @param to  tests make older ones
 /// @error corrupt  another program's tables, or a newer tidewatt's
-Status migrate(Connection& db);
+Status migrate(Connection& db, std::int64_t to = kSchemaVersion);
+/// What takes version n to n + 1.
+std::string_view migration(std::int64_t n);
+/// For who only reads. @error corrupt  not ours, newer or older than this program
+Status check_same_version(Connection& db);
 
 /// For connections opened later: a newer tidewatt may have migrated meanwhile. @error corrupt
 Status check_version(Connection& db);

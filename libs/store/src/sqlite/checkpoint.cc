@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../node_info_codec.h"
+#include "months.h"
 #include "schema.h"
 
 namespace tidewatt::store {
@@ -55,7 +56,8 @@ Status write_names(Database& db, const Unfolded& unfolded) {
   "spread_uj = wide_add(spread_uj, ?6), covered_ms = covered_ms + ?7, gap_ms = gap_ms + ?8, "    \
   "partial_ms = partial_ms + ?9, shared_ms = shared_ms + ?10, samples = samples + ?11"
 
-Status write_accounts(Database& db, const Unfolded& unfolded) {
+Status write_accounts(Database& db, const State& state, UtcTime now) {
+  const auto& unfolded = state.unfolded;
   TW_TRY(auto insert,
          db.prepare(
              "INSERT INTO accounts(" TW_COLUMNS
@@ -71,6 +73,10 @@ Status write_accounts(Database& db, const Unfolded& unfolded) {
          db.prepare("INSERT INTO energy_hourly(" TW_COLUMNS
                     ", account, hour) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
                     "ON CONFLICT(account, hour) DO UPDATE SET " TW_ADD_TO_COLUMNS));
+  TW_TRY(
+      auto adjustment,
+      db.prepare("INSERT INTO energy_adjustments(" TW_COLUMNS
+                 ", account, hour, booked_ms, reason) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const auto pk : sorted_keys(unfolded.accounts)) {
     const auto& account = unfolded.accounts.at(pk);
     const auto fresh = unfolded.new_accounts.find(pk);
@@ -86,9 +92,13 @@ Status write_accounts(Database& db, const Unfolded& unfolded) {
     }
     TW_TRY_STATUS(statement.run());
     for (const auto& [hour, measures] : account.hours) {
-      bind(hourly, 1, measures);
-      hourly.bind(12, pk).bind(13, static_cast<std::int64_t>(hour.time_since_epoch().count()));
-      TW_TRY_STATUS(hourly.run());
+      // The month's rows are sealed: they stay as they are, and the account's totals have it all the same.
+      const bool late = hour < state.frozen;
+      auto& row = late ? adjustment : hourly;
+      bind(row, 1, measures);
+      row.bind(12, pk).bind(13, static_cast<std::int64_t>(hour.time_since_epoch().count()));
+      if (late) row.bind(14, milliseconds(now)).bind(15, ledger::kLateReason);
+      TW_TRY_STATUS(row.run());
     }
   }
   return {};
@@ -158,11 +168,11 @@ Status write_nodes(Database& db, const std::vector<NodeRow>& rows) {
   return {};
 }
 
-Status write_all(Database& db, State& state, const std::vector<NodeRow>& rows) {
+Status write_all(Database& db, State& state, const std::vector<NodeRow>& rows, UtcTime now) {
   TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
   TW_TRY_STATUS(write_nodes(db, rows));
   TW_TRY_STATUS(write_names(db, state.unfolded));
-  TW_TRY_STATUS(write_accounts(db, state.unfolded));
+  TW_TRY_STATUS(write_accounts(db, state, now));
   TW_TRY_STATUS(write_curves(db, state.unfolded));
   TW_TRY_STATUS(db.exec("DELETE FROM journal"));
   // Under the lock, so that no reader sees an amount both in the tables and in memory.
@@ -179,12 +189,18 @@ Status write_all(Database& db, State& state, const std::vector<NodeRow>& rows) {
 
 }  // namespace
 
-Status checkpoint(Database& db, State& state) {
+Status checkpoint(Database& db, State& state, UtcTime now) {
   const auto rows = collect_nodes(state);
   if (rows.empty() && state.unfolded.empty()) return {};
-  auto status = write_all(db, state, rows);
+  auto status = write_all(db, state, rows, now);
   if (!status) give_back(state, rows);
   return status;
+}
+
+Status load_frozen(Database& db, State& state) {
+  const std::lock_guard lock(state.mutex);
+  TW_TRY(state.frozen, frozen_until(db));
+  return {};
 }
 
 Status load_nodes(Database& db, State& state) {

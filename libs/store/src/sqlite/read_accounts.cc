@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "../journal/late.h"
 #include "../semantics.h"
 #include "reader.h"
 
@@ -133,6 +134,27 @@ Result<bool> has_row(Database& db, std::int64_t pk, UtcHour hour) {
   return select.step();
 }
 
+/// Adjustments of the range that are in the tables.
+Result<LateByNumber> read_late(Database& db, const Matcher& matcher, UtcHour from, UtcHour to) {
+  LateByNumber late;
+  TW_TRY(auto select,
+         db.prepare(fmt::format("SELECT {}, d.energy_uj, d.counter_uj, d.shared_uj, d.unattributed_uj, "
+                                "d.simulated_uj, d.spread_uj, d.covered_ms, d.gap_ms, d.partial_ms, "
+                                "d.shared_ms, d.samples, d.hour FROM energy_adjustments d JOIN accounts a ON "
+                                "a.pk = d.account WHERE d.hour >= :from AND d.hour < :to AND {}",
+                                kKeyColumns, matcher.where())));
+  matcher.bind(select);
+  select.bind(select.parameter(":from"), number(from)).bind(select.parameter(":to"), number(to));
+  while (true) {
+    TW_TRY(const bool row, select.step());
+    if (!row) return late;
+    auto& account = late[select.integer(0)];
+    account.key = key_of(select);
+    account.hours[UtcHour{std::chrono::hours{select.integer(kAfterKey + kMeasures)}}] +=
+        measures(select, kAfterKey);
+  }
+}
+
 /// The account's own first and last sample, as the tables have them.
 Status read_times(Database& db, std::int64_t pk, Account& account) {
   TW_TRY(auto select, db.prepare("SELECT first_sample_ms, last_sample_ms FROM accounts WHERE pk = ?"));
@@ -187,8 +209,10 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
   TW_TRY(const auto lease, pool_.lease());
   auto& db = *lease;
   ByNumber found;
+  LateByNumber late;
   const auto from_tables = [&]() -> Status {
     found.clear();
+    TW_TRY(late, read_late(db, matcher, from, to));
     const auto sql = fmt::format(
         "SELECT {}, wide_sum(h.energy_uj), wide_sum(h.counter_uj), wide_sum(h.shared_uj), "
         "wide_sum(h.unattributed_uj), "
@@ -213,7 +237,14 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
     for (const auto& [pk, more] : state_.unfolded.accounts) {
       if (!matcher(*more.key)) continue;
       const bool in_tables = found.find(pk) != nullptr;
-      const auto touches = [&](const auto& row) { return within(row.first, from, to); };
+      for (const auto& [hour, amount] : more.hours) {
+        if (!within(hour, from, to) || hour >= state_.frozen) continue;
+        late[pk].key = *more.key;
+        late[pk].hours[hour] += amount;
+      }
+      const auto touches = [&](const auto& row) {
+        return within(row.first, from, to) && row.first >= state_.frozen;
+      };
       if (!in_tables) {
         if (std::none_of(more.hours.begin(), more.hours.end(), touches)) continue;
         Account account{*more.key, {}, {}, {}, 0};
@@ -224,7 +255,7 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
       widen(account.first_sample_at, account.last_sample_at, more.first_sample_at, more.last_sample_at);
       std::set<UtcHour> seen;
       for (const auto& [hour, amount] : more.hours) {
-        if (!within(hour, from, to)) continue;
+        if (!within(hour, from, to) || hour < state_.frozen) continue;
         account.totals += amount;
         // An hour that the tables have too is one row, not two.
         bool counted = !seen.insert(hour).second;
@@ -233,6 +264,17 @@ Result<std::vector<Account>> Reader::sums(const AccountFilter& filter, UtcHour f
         }
         if (!counted) ++account.rows;
       }
+    }
+    for (const auto& [pk, more] : late) {
+      if (found.find(pk) == nullptr) {
+        Account account{more.key, {}, {}, {}, 0};
+        TW_TRY_STATUS(read_times(db, pk, account));
+        if (const auto recent = state_.unfolded.accounts.find(pk); recent != state_.unfolded.accounts.end())
+          widen(account.first_sample_at, account.last_sample_at, recent->second.first_sample_at,
+                recent->second.last_sample_at);
+        found.add(pk, std::move(account));
+      }
+      more.add_to(*found.find(pk));
     }
     return {};
   };
@@ -273,7 +315,7 @@ Result<std::vector<ledger::HourlyRow>> Reader::hourly(const AccountFilter& filte
     for (const auto& [pk, more] : state_.unfolded.accounts) {
       if (!matcher(*more.key)) continue;
       for (const auto& [hour, amount] : more.hours) {
-        if (!within(hour, from, to)) continue;
+        if (!within(hour, from, to) || hour < state_.frozen) continue;
         const auto [place, is_new] = places.try_emplace(pk, found.size());
         if (is_new) found.push_back({*more.key, {}});
         found[place->second].add(hour, amount);

@@ -1,5 +1,7 @@
 #include "reader.h"
 
+#include "months.h"
+
 #include <optional>
 #include <utility>
 
@@ -105,6 +107,11 @@ Result<std::vector<ledger::AuditEntry>> Reader::audit(std::size_t limit) {
     entries.push_back({UtcTime{Milliseconds{select.integer(0)}}, std::string(select.text(1)),
                        std::string(select.text(2)), std::string(select.text(3))});
   }
+}
+
+Result<std::vector<ledger::Seal>> Reader::seals() {
+  TW_TRY(const auto db, pool_.lease());
+  return read_seals(*db);
 }
 
 Status Reader::ping() {

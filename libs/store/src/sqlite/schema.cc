@@ -41,8 +41,21 @@ CREATE TABLE audit(
   seq INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL);
 )sql";
 
+// Closed months. Adjustments are few: an hour's are found by the hour.
+constexpr std::string_view kVersion2 = R"sql(
+CREATE TABLE seals(
+  month INTEGER PRIMARY KEY, sealed_ms INTEGER NOT NULL, rows INTEGER NOT NULL DEFAULT 0, energy_uj NOT NULL DEFAULT 0,
+  hash TEXT NOT NULL DEFAULT '', previous TEXT NOT NULL DEFAULT '');
+CREATE TABLE energy_adjustments(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, account INTEGER NOT NULL, hour INTEGER NOT NULL,
+  energy_uj NOT NULL, counter_uj NOT NULL, shared_uj NOT NULL, unattributed_uj NOT NULL, simulated_uj NOT NULL, spread_uj NOT NULL,
+  covered_ms INTEGER NOT NULL, gap_ms INTEGER NOT NULL, partial_ms INTEGER NOT NULL, shared_ms INTEGER NOT NULL,
+  samples INTEGER NOT NULL, booked_ms INTEGER NOT NULL, reason TEXT NOT NULL);
+CREATE INDEX energy_adjustments_by_hour ON energy_adjustments(hour, account);
+)sql";
+
 /// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1};
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2};
 
 Result<std::int64_t> version_of(Database& db) {
   TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));
@@ -55,15 +68,32 @@ Result<std::int64_t> version_of(Database& db) {
   return db.integer("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema_version'");
 }
 
-}  // namespace
-
-Status migrate(Database& db) {
-  TW_TRY(const auto found, version_of(db));
+Status check_not_newer(std::int64_t found) {
   if (found > kSchemaVersion)
     return fail(ErrorCode::corrupt,
                 fmt::format("schema version {} is newer than this program's {}", found, kSchemaVersion),
                 "run the newer tidewatt, or restore a backup made before the upgrade");
-  for (auto version = found; version < kSchemaVersion; ++version) {
+  return {};
+}
+
+}  // namespace
+
+std::string_view migration(std::int64_t n) { return kMigrations.at(static_cast<std::size_t>(n)); }
+
+Status check_version(Database& db) {
+  TW_TRY(const auto found, version_of(db));
+  TW_TRY_STATUS(check_not_newer(found));
+  if (found < kSchemaVersion)
+    return fail(ErrorCode::corrupt,
+                fmt::format("schema version {} is older than this program's {}", found, kSchemaVersion),
+                "start the server with it once: that brings it up to date");
+  return {};
+}
+
+Status migrate(Database& db, std::int64_t to) {
+  TW_TRY(const auto found, version_of(db));
+  TW_TRY_STATUS(check_not_newer(found));
+  for (auto version = found; version < to; ++version) {
     TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
     TW_TRY_STATUS(db.exec(std::string(kMigrations.at(static_cast<std::size_t>(version)))));
     TW_TRY_STATUS(

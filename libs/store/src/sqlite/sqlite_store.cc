@@ -6,6 +6,9 @@
 
 #include "checkpoint.h"
 #include "file_lock.h"
+#include "image.h"
+#include "months.h"
+#include "open.h"
 #include "reader.h"
 #include "schema.h"
 #include "state.h"
@@ -79,6 +82,38 @@ class SqliteStore final : public Store {
     return reader_.curve(node, range, limit);
   }
 
+  Result<std::vector<Seal>> seals() override { return reader_.seals(); }
+
+  Status close_month(Month month, UtcTime at) override {
+    return writer_.run_settled([this, month, at](Database& db) -> Status {
+      TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
+      TW_TRY(const bool due, insert_seal(db, month, at));
+      if (!due) return {};
+      // Under the lock, so that no reader takes an hour for frozen in memory and for open in the tables.
+      const std::lock_guard lock(state_.mutex);
+      TW_TRY_STATUS(transaction.commit());
+      state_.frozen = month.end();
+      ++state_.checkpoints;
+      return {};
+    });
+  }
+
+  Result<bool> finish_seal(const Seal& seal) override {
+    bool finished = false;
+    TW_TRY_STATUS(writer_.run([&](Database& db) -> Status {
+      TW_TRY(finished, store::finish_seal(db, seal));
+      return {};
+    }));
+    return finished;
+  }
+
+  Status read_image(const ImageParts& parts, ImageSink& sink) override {
+    // When nodes were last heard of is in memory alone until a checkpoint.
+    if (parts.nodes) TW_TRY_STATUS(writer_.run_settled([](Database&) { return Status{}; }));
+    TW_TRY(auto db, Database::open(path_, Database::Access::read));
+    return store::read_image(db, parts, sink);
+  }
+
   Status put_task(const TaskInfo& task) override {
     return writer_.run([&task](Database& db) -> Status {
       TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?)"));
@@ -131,6 +166,7 @@ class SqliteStore final : public Store {
  private:
   SqliteStore(FileLock lock, Database db, const SqliteOptions& options)
       : lock_(std::move(lock)),
+        path_(options.path),
         pool_(options.path, options.read_connections),
         reader_(state_, pool_),
         writer_(std::move(db), state_, options) {}
@@ -158,25 +194,12 @@ class SqliteStore final : public Store {
   }
 
   FileLock lock_;
+  std::string path_;
   State state_;
   ReaderPool pool_;
   Reader reader_;
   Writer writer_;  // last: it stops first
 };
-
-Result<Database> open_for_writing(const SqliteOptions& options) {
-  TW_TRY_STATUS(make_private_file(options.path));
-  TW_TRY(auto db, Database::open(options.path, Database::Access::write));
-  // The page size must stand before the first table, WAL before anybody reads.
-  TW_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
-  TW_TRY_STATUS(
-      db.exec("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384; PRAGMA cache_size = -32768; "
-              "PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF"));
-  TW_TRY_STATUS(migrate(db));
-  if (options.max_pages > 0)
-    TW_TRY_STATUS(db.exec(fmt::format("PRAGMA max_page_count = {}", options.max_pages)));
-  return db;
-}
 
 Result<std::unique_ptr<Store>> SqliteStore::open(const SqliteOptions& options) {
   TW_TRY(auto lock, FileLock::take(options.path + ".lock"));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../journal/changes.h"
+#include "../journal/late.h"
 #include "../journal/unfolded.h"
 #include "indexes.h"
 #include "tidewatt/base/result.h"
@@ -52,6 +53,7 @@ class State {
   Unfolded unfolded;
   std::uint64_t checkpoints = 0;  ///< counts how often `unfolded` went into the tables
   bool infos_unfolded = false;
+  UtcHour frozen = kNothingFrozen;  ///< hours before are sealed: what comes for them is an adjustment
 
   /// Finds or makes; the reference stays valid for good. Needs the lock.
   NodeState& node(const ledger::NodeKey& key);

@@ -28,6 +28,7 @@ Writer::Writer(Database db, State& state, const SqliteOptions& options)
       last_checkpoint_(std::chrono::steady_clock::now()) {}
 
 Status Writer::load() {
+  TW_TRY_STATUS(load_frozen(db_, state_));
   TW_TRY_STATUS(load_nodes(db_, state_));
   TW_TRY_STATUS(accounts_.load(db_));
   TW_TRY_STATUS(names_.load(db_));
@@ -43,7 +44,7 @@ Status Writer::load() {
       TW_TRY_STATUS(state_.apply(std::move(changes), select.blob(0).size()));
     }
   }
-  return checkpoint(db_, state_);
+  return checkpoint(db_, state_, now());
 }
 
 void Writer::start() {
@@ -62,14 +63,32 @@ Writer::~Writer() {
 
 Result<Writer::Outcomes> Writer::accrue(std::span<const ledger::Accrual> accruals) {
   if (accruals.empty()) return Outcomes{};
-  Job job{accruals, {}, {}, {}};
+  Job job{accruals, {}, false, {}, {}};
   return wait_for(job);
 }
 
 Status Writer::run(Direct direct) {
-  Job job{{}, std::move(direct), {}, {}};
+  Job job{{}, std::move(direct), false, {}, {}};
   if (auto answer = wait_for(job); !answer) return tl::unexpected(std::move(answer).error());
   return {};
+}
+
+Status Writer::run_settled(Direct direct) {
+  Job job{{}, std::move(direct), true, {}, {}};
+  if (auto answer = wait_for(job); !answer) return tl::unexpected(std::move(answer).error());
+  return {};
+}
+
+void Writer::run_alone(Job& job) {
+  auto status = checkpoint(db_, state_, now());
+  if (status) status = job.direct(db_);
+  if (!status) job.answer = tl::unexpected(std::move(status).error());
+  auto done = std::move(job.done);
+  done.set_value();
+}
+
+UtcTime Writer::now() const {
+  return options_.now ? options_.now() : std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
 }
 
 Result<Writer::Outcomes> Writer::wait_for(Job& job) {
@@ -93,7 +112,10 @@ void Writer::loop() {
   ::pthread_setname_np(::pthread_self(), "store-writer");
   while (true) {
     const auto jobs = take();
-    if (!jobs.empty()) commit(jobs);
+    if (!jobs.empty() && jobs.front()->settled)
+      run_alone(*jobs.front());
+    else if (!jobs.empty())
+      commit(jobs);
     if (checkpoint_due()) fold_journal();
     const std::lock_guard lock(mutex_);
     if (stop_ && queue_.empty()) break;
@@ -107,7 +129,8 @@ std::vector<Writer::Job*> Writer::take() {
   wake_.wait_until(lock, next_checkpoint(), [this] { return stop_ || !queue_.empty(); });
   std::vector<Job*> jobs;
   std::size_t size = 0;
-  while (!queue_.empty() && (jobs.empty() || size + queue_.front()->size() <= options_.commit_limit)) {
+  while (!queue_.empty() && (jobs.empty() || (!jobs.front()->settled && !queue_.front()->settled &&
+                                              size + queue_.front()->size() <= options_.commit_limit))) {
     size += queue_.front()->size();
     jobs.push_back(queue_.front());
     queue_.pop_front();
@@ -180,7 +203,7 @@ bool Writer::checkpoint_due() const {
 }
 
 void Writer::fold_journal() {
-  const auto status = checkpoint(db_, state_);
+  const auto status = checkpoint(db_, state_, now());
   last_checkpoint_ = std::chrono::steady_clock::now();
   if (!status && !checkpoint_failed_)
     log::error("store: the journal can't be folded into the tables; it is kept and tried again",

@@ -39,11 +39,14 @@ class Writer {
   /// Waits for the commit. @error unavailable  the queue is full, or the disk
   Result<Outcomes> accrue(std::span<const ledger::Accrual> accruals);
   Status run(Direct direct);
+  /// The same outside of any transaction, when nothing is in the journal that the tables don't have.
+  Status run_settled(Direct direct);
 
  private:
   struct Job {
     std::span<const ledger::Accrual> accruals;
     Direct direct;
+    bool settled = false;
     Result<Outcomes> answer;
     std::promise<void> done;
     [[nodiscard]] std::size_t size() const { return accruals.empty() ? 1 : accruals.size(); }
@@ -61,6 +64,8 @@ class Writer {
   [[nodiscard]] std::chrono::steady_clock::time_point next_checkpoint() const;
   [[nodiscard]] bool checkpoint_due() const;
   void fold_journal();
+  void run_alone(Job& job);
+  [[nodiscard]] UtcTime now() const;
 
   Database db_;
   State& state_;

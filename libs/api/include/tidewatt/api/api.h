@@ -65,7 +65,8 @@ class Api {
   std::optional<net::Response> open_stream(const net::Request& request, std::shared_ptr<net::EventSink> sink);
   /// Sends a tick to every open stream, and alerts that came up. Called every 5 s.
   void send_tick();
-  /// Drops curves past their retention and renews the conservation gauges. Called every 30 s.
+  /// Drops curves past their retention, seals months that are due, renews the conservation gauges. Called
+  /// every 30 s.
   Status housekeep();
 
   [[nodiscard]] Access& access();

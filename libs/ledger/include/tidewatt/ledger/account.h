@@ -84,13 +84,22 @@ struct AccountDelta {
   void add(const AccountDelta& other);  ///< same key
 };
 
-/// An account as stored, or a sum over hourly rows (then rows says how many matched).
+/// Which accounts. Empty members don't filter.
+struct AccountFilter {
+  std::optional<Scope> scope;
+  std::string cluster;
+  std::vector<std::string> ids;
+  std::string domain;
+};
+
+/// An account as stored, or a sum over hours.
 struct Account {
   AccountKey key;
-  WideMeasures totals;
+  WideMeasures totals;  ///< each joule once: hourly rows and adjustments
   std::optional<UtcTime> first_sample_at;
   std::optional<UtcTime> last_sample_at;
-  std::int64_t rows = 0;
+  std::int64_t rows = 0;       ///< of a sum: how many hourly rows matched, and how many hours were adjusted
+  WideMeasures adjustments{};  ///< of a sum: the part of totals that came after its month was sealed
 };
 
 struct HourlyRow {
@@ -98,6 +107,16 @@ struct HourlyRow {
   UtcHour hour;
   WideMeasures measures;
 };
+
+/// What came for an hour after its month was sealed: the hourly row stays as it was.
+struct Adjustment {
+  AccountKey key;
+  UtcHour hour;
+  WideMeasures measures;
+  std::optional<UtcTime> booked_at;  ///< nullopt = durable, not in the tables yet
+  std::string reason;                ///< kLateReason
+};
+inline constexpr std::string_view kLateReason = "after_seal";
 
 /// How coverage is printed everywhere: percent with one decimal, cut, so that "100%" stands only where no
 /// second is missing and none was partial. "<0.1%" for a share below that which isn't 0.

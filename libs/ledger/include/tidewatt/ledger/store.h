@@ -13,6 +13,7 @@
 #include "tidewatt/ledger/account.h"
 #include "tidewatt/ledger/cursor.h"
 #include "tidewatt/ledger/curve.h"
+#include "tidewatt/ledger/image.h"
 
 namespace tidewatt::ledger {
 
@@ -68,14 +69,6 @@ enum class AccrueOutcome : std::uint8_t {
   conflict,  ///< somebody else moved the cursor; nothing of this accrual was applied
 };
 
-/// Which accounts. Empty members don't filter.
-struct AccountFilter {
-  std::optional<Scope> scope;
-  std::string cluster;
-  std::vector<std::string> ids;
-  std::string domain;
-};
-
 /// A task as the registry knows it (posted by a scheduler or seen as a holder).
 struct TaskInfo {
   std::string cluster = "default";
@@ -107,10 +100,8 @@ struct AuditEntry {
 };
 
 /// Thread-safe. Every failure is an Error with code unavailable (try again), io or corrupt.
-class Store {
+class Store : public ImageSource {
  public:
-  virtual ~Store() = default;
-
   // -- booking
   [[nodiscard]] virtual Result<VersionedCursor> cursor(const NodeKey& node) = 0;
   /// Applies each accrual or not; on return the applied ones are durable. Several callers share a commit.
@@ -126,10 +117,11 @@ class Store {
   [[nodiscard]] virtual Result<SharedNode> node(const NodeKey& node) = 0;
   /// Lifetime totals, sorted by key. Sums are 128 bits wide.
   [[nodiscard]] virtual Result<std::vector<Account>> accounts(const AccountFilter& filter) = 0;
-  /// Sums over the hours [from, to) per account, with the number of rows matched; accounts without a row in
-  /// the range are absent. first/last_sample_at are the account's own.
+  /// Sums over the hours [from, to) per account, adjustments included and told apart; accounts without a row
+  /// or an adjustment in the range are absent. first/last_sample_at are the account's own.
   [[nodiscard]] virtual Result<std::vector<Account>> sums(const AccountFilter& filter, UtcHour from,
                                                           UtcHour to) = 0;
+  /// Hourly rows alone, by key, then hour.
   [[nodiscard]] virtual Result<std::vector<HourlyRow>> hourly(const AccountFilter& filter, UtcHour from,
                                                               UtcHour to) = 0;
   /// Points in [range.begin, range.end), by time. At most `limit` points: the latest.
@@ -141,6 +133,18 @@ class Store {
     TW_TRY(const auto reader, read_curve(node, range, limit));
     return read_all(*reader);
   }
+
+  // -- closed months
+  /// By month.
+  [[nodiscard]] virtual Result<std::vector<Seal>> seals() = 0;
+  /// Freezes the hourly rows of the month and of all before; a seal without a hash says so. Nothing changes
+  /// where it is frozen already. What was acknowledged before is in the rows or comes as an adjustment, never
+  /// both.
+  /// @error conflict  a seal stands, and this isn't the month after the last one
+  virtual Status close_month(Month month, UtcTime at) = 0;
+  /// Puts in rows, energy, hash and previous where the month's seal has no hash yet.
+  /// @return false = it has one, or there is no such seal
+  virtual Result<bool> finish_seal(const Seal& seal) = 0;
 
   // -- registry, access
   virtual Status put_task(const TaskInfo& task) = 0;

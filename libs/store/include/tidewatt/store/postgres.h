@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "tidewatt/base/result.h"
+#include "tidewatt/ledger/image.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/units/time.h"
 
@@ -37,5 +39,14 @@ std::string without_password(const std::string& url);
 /// @error not_found          there is no such database
 /// @error corrupt            not ours, or written by a newer tidewatt
 Result<std::unique_ptr<ledger::Store>> open_postgres_store(const PostgresOptions& options);
+
+/// The ledger in a database, for reading only, without taking part in it as a server does.
+/// @error as open_postgres_store; corrupt also of an older schema: a server migrates it
+Result<std::unique_ptr<ledger::ImageSource>> open_postgres_image(const PostgresOptions& options);
+
+/// Makes the schema and fills it with what `feed` gives, all or nothing.
+/// @error conflict  the schema holds something already
+Status restore_postgres(const PostgresOptions& options,
+                        const std::function<Status(ledger::ImageSink&)>& feed);
 
 }  // namespace tidewatt::store

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "tidewatt/base/result.h"
+#include "tidewatt/ledger/image.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/units/time.h"
 
@@ -21,6 +23,7 @@ struct SqliteOptions {
   std::size_t commit_limit = 2'000;       ///< accruals that share one commit, at most
   Milliseconds checkpoint_after{60'000};  ///< fold the journal into the tables after this long ...
   std::size_t checkpoint_bytes = std::size_t{64} << 20U;  ///< ... or when it has grown by this much
+  std::function<UtcTime()> now{};                         ///< dates adjustments; empty = the system's clock
   std::int64_t max_pages =
       0;  ///< upper bound of the file in 4 KiB pages; 0 = SQLite's own. A quota, or a full disk in a test
 };
@@ -32,5 +35,14 @@ struct SqliteOptions {
 /// @error corrupt            not a database, not ours, damaged, or written by a newer tidewatt
 /// @error io                 the disk failed
 Result<std::unique_ptr<ledger::Store>> open_sqlite_store(const SqliteOptions& options);
+
+/// The ledger in a file, for reading only; a server may have it open and go on booking. What that server's
+/// memory alone holds (when nodes were last heard of) may be a minute old.
+/// @error permission_denied, not_found, corrupt (also of an older schema: a server migrates it)
+Result<std::unique_ptr<ledger::ImageSource>> open_sqlite_image(const std::string& path);
+
+/// Makes a new database at `options.path` of what `feed` gives, all or nothing.
+/// @error conflict  there is a file already
+Status restore_sqlite(const SqliteOptions& options, const std::function<Status(ledger::ImageSink&)>& feed);
 
 }  // namespace tidewatt::store

@@ -45,6 +45,12 @@ class FaultyStore final : public ledger::Store {
                                                           std::size_t limit) override {
     return inner_.read_curve(node, range, limit);
   }
+  Result<std::vector<ledger::Seal>> seals() override { return inner_.seals(); }
+  Status close_month(ledger::Month month, UtcTime at) override { return inner_.close_month(month, at); }
+  Result<bool> finish_seal(const ledger::Seal& seal) override { return inner_.finish_seal(seal); }
+  Status read_image(const ledger::ImageParts& parts, ledger::ImageSink& sink) override {
+    return inner_.read_image(parts, sink);
+  }
   Status put_task(const ledger::TaskInfo& task) override { return inner_.put_task(task); }
   Result<std::vector<ledger::TaskInfo>> tasks() override { return inner_.tasks(); }
   Status put_token(const ledger::TokenRecord& token) override { return inner_.put_token(token); }

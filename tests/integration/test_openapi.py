@@ -71,6 +71,8 @@ GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes
         ("/api/v1/energy/accounts?scope=node", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=device&ids=nobody", "/api/v1/energy/accounts"),
         ("/api/v1/energy/accounts?scope=node&ids=n1&id=n2", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=node&ids=", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=task_device", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=nonsense", "/api/v1/energy/accounts"),
         ("/api/v1/energy/export?format=json", "/api/v1/energy/export"), ("/api/v1/energy/export?format=csv", "/api/v1/energy/export"),
+        ("/api/v1/energy/export?format=json&limit=2", "/api/v1/energy/export"), ("/api/v1/energy/export?limit=0", "/api/v1/energy/export"),
+        ("/api/v1/ledger/seals", "/api/v1/ledger/seals"), ("/api/v1/ledger/verify", "/api/v1/ledger/verify"),
         ("/api/v1/dashboard/stats?range=24h", "/api/v1/dashboard/stats"), ("/api/v1/dashboard/stats?range=soon", "/api/v1/dashboard/stats"),
         ("/api/v1/settings/sources", "/api/v1/settings/sources"), ("/api/v1/settings/coverage", "/api/v1/settings/coverage"), ("/api/v1/factors", "/api/v1/factors"), ("/api/v1/tokens", "/api/v1/tokens"),
         ("/api/v1/audit", "/api/v1/audit"), ("/api/v1/sign-in", "/api/v1/sign-in"), ("/login/sso", "/login/sso"), ("/login/sso/callback", "/login/sso/callback"), ("/healthz", "/healthz"), ("/readyz", "/readyz"), ("/metrics", "/metrics"), ("/api/openapi.json", "/api/openapi.json")]

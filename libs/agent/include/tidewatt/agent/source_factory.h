@@ -27,8 +27,9 @@ struct SourceParts {
 };
 
 /// The sources that the settings name; "auto" stands for the node's accelerators (a vendor's library, else
-/// its tool; only vendors whose cards, driver or tool are there, and none that is named beside it), RAPL, hwmon
-/// and IPMI. What two sources number alike is numbered apart: cards, and all that is simulated or recorded.
+/// its tool; only vendors whose cards, driver or tool are there, and none that is named beside it), RAPL,
+/// hwmon and IPMI. What two sources number alike is numbered apart: cards, and all that is simulated or
+/// recorded.
 /// @error invalid_input  a log that can't be replayed
 Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::vector<SourceSpec>& specs,
                                                                     const SourceParts& parts);

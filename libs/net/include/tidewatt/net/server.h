@@ -39,7 +39,7 @@ struct ServerOptions {
   /// The same for writes while the first of their queue has waited for so long: senders can be put off, and
   /// shall not all wait. People who wait for a page can't.
   Milliseconds longest_write_wait{500};
-  std::string tls_certificate_file;       ///< PEM; empty = plain HTTP
+  std::string tls_certificate_file;  ///< PEM; empty = plain HTTP
   std::string tls_key_file;
 };
 

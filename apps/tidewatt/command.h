@@ -20,6 +20,7 @@ inline constexpr int kUsage = 2;
 void add_ledger_command(CLI::App& app, int& exit_code);
 void add_power_command(CLI::App& app, int& exit_code);
 void add_energy_command(CLI::App& app, int& exit_code);
+void add_carbon_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 
 }  // namespace tidewatt::cli

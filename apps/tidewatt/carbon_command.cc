@@ -1,4 +1,4 @@
-// tidewatt carbon parse: what a carbon-intensity provider answered, as points.
+// tidewatt carbon parse|factors: what an intensity provider answered, and what authorities published.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +11,7 @@
 #include "command.h"
 #include "input.h"
 #include "tidewatt/carbon/provider_parsers.h"
+#include "tidewatt/carbon/published_factors.h"
 
 namespace tidewatt::cli {
 namespace {
@@ -66,10 +67,50 @@ int parse_signal(const CarbonParseOptions& options) {
   return kOk;
 }
 
+/// The region itself and those within it: CN names CN-BJ too.
+int factors(const std::string& region, bool json) {
+  auto all = nlohmann::json::array();
+  bool any = false;
+  if (!json)
+    fmt::print("{:<18} {:>4} {:>8}  {:<7} {:<17} {:<10} {}\n", "region", "year", "kg/kWh", "gas", "kind",
+               "scope", "what it is for; publisher, document");
+  for (const auto& one : carbon::published_factors()) {
+    if (!region.empty() && one.region != region && !one.region.starts_with(region + "-")) continue;
+    any = true;
+    const auto* caveat = one.single_copy ? "read from one copy: compare with the document before use" : "";
+    if (json)
+      all.push_back({{"region", one.region},
+                     {"year", one.year},
+                     {"scope", one.scope},
+                     {"kgco2_per_kwh", one.value.value()},
+                     {"gas", one.gas},
+                     {"kind", carbon::to_string(one.kind)},
+                     {"use", carbon::use_of(one.kind)},
+                     {"publisher", one.publisher},
+                     {"document", one.document},
+                     {"published_on", one.published_on},
+                     {"caveat", caveat}});
+    else
+      fmt::print("{:<18} {:>4} {:>8.4f}  {:<7} {:<17} {:<10} {}; {}, {}{}{}\n", one.region, one.year,
+                 one.value.value(), one.gas, carbon::to_string(one.kind), one.scope, carbon::use_of(one.kind),
+                 one.publisher, one.document, one.single_copy ? "; " : "", caveat);
+  }
+  if (!any)
+    return report("carbon factors",
+                  Error{ErrorCode::not_found, fmt::format("no published factor for \"{}\"", region),
+                        "leave --region out to see them all"});
+  if (json)
+    fmt::print("{}\n", nlohmann::json{{"factors", all}}.dump(2));
+  else
+    fmt::print("None is in force until you set energy.emission_factor_kgco2_per_kwh with its source.\n");
+  return kOk;
+}
+
 }  // namespace
 
 void add_carbon_command(CLI::App& app, int& exit_code) {
-  auto* group = app.add_subcommand("carbon", "Carbon intensity: parse a provider's answer");
+  auto* group =
+      app.add_subcommand("carbon", "Carbon intensity: parse a provider's answer, list published factors");
   group->require_subcommand(1);
 
   auto* command = group->add_subcommand("parse", "Parse a carbon-intensity provider's answer");
@@ -90,6 +131,14 @@ void add_carbon_command(CLI::App& app, int& exit_code) {
       "Example: curl -s https://api.carbonintensity.org.uk/intensity | tidewatt carbon parse --provider uk "
       "--endpoint intensity -");
   command->callback([options, &exit_code] { exit_code = parse_signal(*options); });
+
+  auto* list = group->add_subcommand("factors", "Factors that authorities published, with what each is for");
+  const auto region = std::make_shared<std::string>();
+  const auto json = std::make_shared<bool>(false);
+  list->add_option("--region", *region, "Only this region and those within it, e.g. CN");
+  list->add_flag("--json", *json, "Print JSON");
+  list->footer("Example: tidewatt carbon factors --region CN");
+  list->callback([region, json, &exit_code] { exit_code = factors(*region, *json); });
 }
 
 }  // namespace tidewatt::cli

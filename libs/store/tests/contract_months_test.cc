@@ -125,7 +125,8 @@ TEST_P(StoreContract, BookingThatRacesWithASealLosesAndDoublesNothing) {
   const auto expected = 1 + 7 + kThreads * (kBeats * (kBeats + 1) / 2 + 7 * kBeats);
   WideMicrojoules rows_and_late;
   WideMicrojoules late;
-  for (const auto& sum : *store_.sums({Scope::node, {}, {}, {}}, kOctober.begin(), kOctober.end())) {
+  const auto sums = store_.sums({Scope::node, {}, {}, {}}, kOctober.begin(), kOctober.end()).value();
+  for (const auto& sum : sums) {
     rows_and_late += sum.totals.energy;
     late += sum.adjustments.energy;
   }

@@ -73,6 +73,9 @@ bool may_speak_of_power(std::string_view name) {
 // "power_usage_mw", "gpu.power.kw", "powerMilliwatts": the unit as the last word. Letters have lost their
 // case there; a megawatt is no unit of a device.
 std::string_view suffix_unit(std::string_view name) {
+  // A value, as "355 W", is no name.
+  if (!name.empty() && std::string_view{"0123456789.+-"}.find(name.front()) != std::string_view::npos)
+    return {};
   const auto at = name.find_last_of("_.- ");
   auto last = at == std::string_view::npos ? std::string{} : lower(name.substr(at + 1));
   if (last.empty()) {

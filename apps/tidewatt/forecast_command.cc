@@ -76,11 +76,12 @@ Result<ForecastInput> read_input(const ForecastCommandOptions& options) {
   return input;
 }
 
-double rounded(double value, double unit) { return std::round(value / unit) * unit; }
+/// To so many steps per unit: dividing by a whole number gives the double that prints shortest.
+double rounded(double value, double per_unit) { return std::round(value * per_unit) / per_unit; }
 
 Json number(const std::optional<double>& value) {
   if (!value) return nullptr;
-  return rounded(*value, 1e-4);
+  return rounded(*value, 1e4);
 }
 
 Json numbers(const std::vector<std::optional<double>>& values) {
@@ -142,8 +143,8 @@ int run_backtest(const ForecastCommandOptions& options, int hours, const carbon:
               {{"daily_repeat", numbers(result->daily_repeat)},
                {"persistence", numbers(result->persistence)},
                {"weekly_profile", numbers(result->weekly_profile)}}},
-             {"train_seconds", rounded(costs->train_seconds, 1e-3)},
-             {"forecast_ms", rounded(costs->forecast_ms, 1e-3)},
+             {"train_seconds", rounded(costs->train_seconds, 1e3)},
+             {"forecast_ms", rounded(costs->forecast_ms, 1e3)},
              {"issued", result->issued},
              {"notes", input->notes}};
     fmt::print("{}\n", print(out));
@@ -187,7 +188,7 @@ int run_forecast(const ForecastCommandOptions& options, int hours, const carbon:
   if (!options.plot.empty())
     if (const auto written = write_plot(options, *input, *forecast); !written)
       return report("forecast", written.error());
-  const auto grams = [](GramsPerKwh value) { return rounded(value.value(), 1e-2); };
+  const auto grams = [](GramsPerKwh value) { return rounded(value.value(), 1e2); };
   if (options.json) {
     auto points = Json::array();
     for (const auto& point : forecast->points)

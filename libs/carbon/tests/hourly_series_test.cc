@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tidewatt::carbon {
 namespace {
 
@@ -118,6 +120,24 @@ TEST(ReadSeriesCsv, AStandingValueIsToldInASeriesThatElseMoves) {
   EXPECT_THAT(got.notes, Contains(HasSubstr("43 hours repeat the value of the 7 h before")));
   const auto flat = read(rows(400, 60, [](int) { return 42; }));
   EXPECT_THAT(flat.notes, IsEmpty());
+}
+
+TEST(ReadSeriesCsv, AStepInTheLevelIsTold) {
+  const auto daily = [](int i) { return 100 + (i / 24 * 13) % 20 + i % 24; };
+  const auto step = read(rows(60 * 24, 60, [&](int i) { return i < 30 * 24 ? daily(i) : 2 * daily(i); }));
+  EXPECT_THAT(step.notes, Contains(HasSubstr("changes by a factor of 1.99 at 2023-01-31T00:00:00Z")));
+  EXPECT_THAT(read(rows(60 * 24, 60, daily)).notes, IsEmpty());
+}
+
+TEST(ReadSeriesCsv, HoursWithoutValueAtTheEndAreLeftOutAndTold) {
+  const auto got = read("t,ci\n2023-01-01T00:00Z,1\n2023-01-01T01:00Z,2\n2023-01-01T02:00Z,\n");
+  EXPECT_EQ(got.series.hours.size(), 2U);
+  EXPECT_THAT(got.notes, Contains(HasSubstr("1 hour without value at the end")));
+}
+
+TEST(ReadSeriesCsv, MessagesAboutForeignBytesArePlainText) {
+  const auto said = error_of("t,\xff\xfe\x1b[31m,\xc3\n2023-01-01T00:00Z,1,2\n");
+  EXPECT_TRUE(std::all_of(said.begin(), said.end(), [](char c) { return c >= ' ' && c <= '~'; })) << said;
 }
 
 TEST(StuckHours, AMarkNeverDependsOnWhatFollows) {

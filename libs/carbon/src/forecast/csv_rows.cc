@@ -21,10 +21,10 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// For messages: one line, no control characters, not endless.
+/// For messages: one line of plain ASCII, not endless.
 std::string shown(std::string_view text) {
   std::string out;
-  for (const char c : text.substr(0, kMostShown)) out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  for (const char c : text.substr(0, kMostShown)) out += c < ' ' ? ' ' : c > '~' ? '?' : c;
   return out;
 }
 

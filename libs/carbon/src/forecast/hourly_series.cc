@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "csv_rows.h"
+#include "level_shift.h"
 
 namespace tidewatt::carbon {
 namespace {
@@ -160,6 +161,15 @@ void note_stuck(const HourlySeries& series, SeriesNotes& notes) {
                               format_rfc3339_short(start_of(at))));
 }
 
+void note_shifts(const HourlySeries& series, SeriesNotes& notes) {
+  const auto shifts = forecast::level_shifts(series);
+  if (shifts.empty()) return;
+  notes.push_back(fmt::format(
+      "the level changes by a factor of {:.2f} at {}{}", shifts.front().factor,
+      format_rfc3339_short(start_of(shifts.front().at)),
+      shifts.size() > 1 ? fmt::format(", and {} more", counted(shifts.size() - 1, "time", "times")) : ""));
+}
+
 }  // namespace
 
 Result<ReadSeries> read_series_csv(std::string_view text, std::string_view column) {
@@ -193,13 +203,19 @@ Result<ReadSeries> read_series_csv(std::string_view text, std::string_view colum
   TW_TRY(auto hours, by_the_hour(read, steps));
   out.series = {hours.begin, std::move(hours.columns.front())};
   // Rows without value at the end are hours that haven't come yet.
+  const auto whole = out.series.hours.size();
   while (!out.series.hours.empty() && !out.series.hours.back()) out.series.hours.pop_back();
   if (out.series.hours.empty())
     return fail(ErrorCode::invalid_input,
                 fmt::format("column \"{}\" has no hour of which half is known", read.names.front()),
                 "give a series with fewer gaps");
+  if (const auto cut = whole - out.series.hours.size(); cut > 0)
+    out.notes.push_back(counted(cut, "hour", "hours") +
+                        " without value at the end were left out; the history ends at " +
+                        format_rfc3339_short(start_of(out.series.end())));
   note_gaps(out.series, out.notes);
   note_stuck(out.series, out.notes);
+  note_shifts(out.series, out.notes);
   return out;
 }
 

@@ -45,7 +45,7 @@ class Forecaster {
  public:
   /// Learns from `history`; its end is the time of issue. Hours without value are allowed anywhere.
   /// @param weather  may be null; rows after end + options.weather_known_hours are ignored
-  /// @error invalid_input  less than 8 days of history, more than 20 years, more than half of it unknown,
+  /// @error invalid_input  less than 9 days of history, more than 20 years, more than half of it unknown,
   ///                       nothing known in its last 3 days
   static Result<Forecaster> fit(const HourlySeries& history, const WeatherTable* weather = nullptr,
                                 const ForecastOptions& options = {});
@@ -84,7 +84,7 @@ struct BacktestResult {
 /// Issues a forecast at 00:00 UTC of each day of [from, to] from the values before that instant, and compares
 /// with what came. Days of which nothing is known are left out of the mean, and so are, for MAPE, hours at 0.
 /// @param hours  1..96; days that don't lie wholly within it are scored by their hours that do
-/// @error invalid_input  fewer than 8 days before `from`, `from` after `to`, no value to compare with
+/// @error invalid_input  fewer than 9 days before `from`, `from` after `to`, no value to compare with
 Result<BacktestResult> backtest(const HourlySeries& series, const WeatherTable* weather,
                                 std::chrono::sys_days from, std::chrono::sys_days to,
                                 int hours = kForecastHours, const ForecastOptions& options = {});

@@ -44,8 +44,8 @@ struct ReadWeather {
 /// zone it is UTC, which a note says). Steps shorter than an hour become hourly means, longer ones (up to 3
 /// h) hold for the step. Rows may be out of order; of two rows for one instant the later row counts, since
 /// history is restated. Empty cells, "nan" and words are unknown; negative and absurd values (> 1e5) too.
-/// Hours without value at the end are cut off. All of that is told in the notes; so are gaps, and stretches
-/// of one repeated value.
+/// Hours without value at the end are cut off. All of that is told in the notes; so are gaps, stretches
+/// of one repeated value, and steps in the level.
 /// @error invalid_input  no such column (the known ones are named), no readable row, a time that can't be
 /// read,
 ///                       more than 2,000,000 rows or 20 years

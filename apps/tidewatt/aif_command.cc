@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "aif_bench.h"
 #include "command.h"
 #include "input.h"
 #include "tidewatt/model_file/run_file.h"
@@ -15,7 +17,8 @@ namespace {
 struct AifOptions {
   std::string file;
   std::string mode = "exact";
-  std::size_t steps = 64;
+  std::size_t steps = 256;
+  std::size_t agents = 0;
   bool json = false;
 
   [[nodiscard]] inference::Mode chosen_mode() const {
@@ -38,6 +41,36 @@ int run(const AifOptions& options) {
   return kOk;
 }
 
+int bench(const AifOptions& options) {
+  const auto text = read_all(options.file);
+  if (!text) return report("aif bench", text.error());
+  const auto file = model_file::read_bench(*text, options.chosen_mode());
+  if (!file) return report("aif bench", file.error().with_context(options.file));
+  const auto timing = time_agent(*file, options.steps);
+  nlohmann::json answer{{"cpu_us_per_step_min", timing.least_us},
+                        {"cpu_us_per_step_median", timing.median_us},
+                        {"g_sum", timing.g_sum},
+                        {"heap_allocations_per_step", nullptr}};
+  if (timing.allocations_per_step) answer["heap_allocations_per_step"] = *timing.allocations_per_step;
+  if (options.agents > 0) {
+    constexpr std::size_t kRounds = 10;
+    answer["fleet"] = {{"agents", options.agents},
+                       {"cpu_us_per_decision", time_fleet(*file, options.agents, kRounds)}};
+  }
+  if (options.json) {
+    fmt::print("{}\n", answer.dump());
+    return kOk;
+  }
+  fmt::print("CPU per step: {:.3f} us at least, {:.3f} us median; G over all policies {} first, {} last\n",
+             timing.least_us, timing.median_us, timing.g_sum[0], timing.g_sum[1]);
+  if (timing.allocations_per_step)
+    fmt::print("heap allocations per step: {}\n", *timing.allocations_per_step);
+  if (options.agents > 0)
+    fmt::print("{} agents in turn: {:.3f} us per decision\n", options.agents,
+               answer["fleet"]["cpu_us_per_decision"].get<double>());
+  return kOk;
+}
+
 }  // namespace
 
 void add_aif_command(CLI::App& app, int& exit_code) {
@@ -53,6 +86,18 @@ void add_aif_command(CLI::App& app, int& exit_code) {
   runs->footer(
       "Example: tidewatt aif run model.json --mode exact --json\nFormat: docs/method/active-inference.md");
   runs->callback([options, &exit_code] { exit_code = run(*options); });
+
+  auto* times = group->add_subcommand("bench", "CPU per step of a model: infer states and policies, choose");
+  const auto timed = std::make_shared<AifOptions>();
+  timed->mode = "compat";
+  times->add_option("FILE", timed->file, "The model with observations; - reads standard input")->required();
+  times->add_option("--steps", timed->steps, "Steps to take")->check(CLI::Range(1, 10'000'000));
+  times->add_option("--agents", timed->agents, "Time a fleet of that many agents, too")
+      ->check(CLI::Range(0, 100'000));
+  times->add_option("--mode", timed->mode, "exact or compat")->check(CLI::IsMember({"exact", "compat"}));
+  times->add_flag("--json", timed->json, "Print JSON");
+  times->footer("Example: tidewatt aif bench service.json --steps 1000 --json");
+  times->callback([timed, &exit_code] { exit_code = bench(*timed); });
 }
 
 }  // namespace tidewatt::cli

@@ -17,6 +17,7 @@ inline constexpr int kUsage = 2;
 /// Ends parsing as a wrong use of `option` does: one line on stderr, exit 2.
 [[noreturn]] void usage_error(const std::string& option, const std::string& what);
 
+void add_aif_command(CLI::App& app, int& exit_code);
 void add_ledger_command(CLI::App& app, int& exit_code);
 void add_power_command(CLI::App& app, int& exit_code);
 void add_energy_command(CLI::App& app, int& exit_code);

@@ -13,6 +13,7 @@ find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(pugixml REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Boost 1.81 REQUIRED COMPONENTS system url)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 # Booking makes and frees many small objects in several threads: a third less CPU than with glibc's allocator. The library takes

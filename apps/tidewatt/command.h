@@ -25,6 +25,7 @@ void add_backup_commands(CLI::App& app, int& exit_code);
 void add_carbon_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 void add_forecast_command(CLI::App& app, int& exit_code);
+void add_predict_command(CLI::App& app, int& exit_code);
 void add_token_command(CLI::App& app, int& exit_code);
 
 }  // namespace tidewatt::cli

@@ -50,7 +50,7 @@ class JointPlanner {
     SearchLimits limits;
     limits.latest = latest;
     limits.exact_ties = exact;
-    limits.single_minutes = single_minutes_;
+    limits.single_minutes = exact && single_minutes_;
     if (aligned_[i] && !exact) return best_aligned(market, *tasks_[i], limits);
     return best_run(market, *tasks_[i], limits);
   }
@@ -163,10 +163,36 @@ class JointPlanner {
         if (!price[s].empty()) priced_.set_prices(static_cast<int>(s), price[s], {});
       }
     }
-    if (may_bound) bound_ = best;
     for (std::size_t s = 0; s < sites; ++s)
       if (!best_price[s].empty()) priced_.set_prices(static_cast<int>(s), best_price[s], {});
+    if (may_bound) bound_ = std::max(*bound_, proved_at_prices(best_price));
     best_price_ = std::move(best_price);
+  }
+
+  /// The Lagrangian's value at these prices with no short cut that could lift it: pauses are searched by the minute where that is
+  /// affordable, else they are free.
+  double proved_at_prices(const std::vector<std::vector<double>>& price) const {
+    double value = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      SearchLimits limits;
+      limits.latest = latest_[i];
+      limits.exact_ties = false;
+      const Job& job = *tasks_[i]->job;
+      const bool pays = !tasks_[i]->one_piece && (job.suspend_kwh > 0 || job.resume_kwh > 0 || job.migration_kwh > 0);
+      Job free_pauses = job;
+      Task task = *tasks_[i];
+      if (pays && !single_minutes_) {
+        free_pauses.suspend_kwh = free_pauses.resume_kwh = free_pauses.migration_kwh = 0;
+        free_pauses.min_run = 0;
+        task.job = &free_pauses;
+      }
+      const auto found = aligned_[i] ? best_aligned(priced_, task, limits) : best_run(priced_, task, limits);
+      if (found) value += found->value.cost;
+    }
+    for (std::size_t s = 0; s < price.size(); ++s)
+      for (std::size_t a = 0; a < price[s].size(); ++a)
+        if (const double room = market_.free_kw(static_cast<int>(s))[a]; std::isfinite(room)) value -= price[s][a] * room;
+    return value;
   }
 
   /// Tasks with the least freedom first, then those that take most.

@@ -134,6 +134,8 @@ bool is_aligned(const Market& market, const Task& task) {
   const Minute step = market.atoms().step();
   if (task.elastic() || step == 0 || job.duration == 0) return false;
   if (job.release % step != 0 || job.duration % step != 0) return false;
+  // A deadline inside an atom leaves a part of it to pieces; one piece of whole atoms has no use for that.
+  if (!task.one_piece && task.deadline < market.atoms().last() && task.deadline % step != 0) return false;
   const auto weights = market.problem().weights.value_or(Weights{});
   if (weights.delay > 0 || (weights.bytes > 0 && job.move_gb > 0)) return false;
   if (job.sites.size() > 1 && job.migration_kwh > 0) return false;

@@ -22,8 +22,7 @@ Minute common_step(const Problem& problem, const std::vector<Task>& tasks, Minut
     const auto& job = *task.job;
     for (const Minute at : {job.release, task.earliest, job.duration, job.min_run}) step = std::gcd(step, at);
     if (task.deadline < last) step = std::gcd(step, std::max<Minute>(0, task.deadline));
-    overheads = overheads ||
-                (job.interruptible && (job.suspend_kwh > 0 || job.resume_kwh > 0 || job.migration_kwh > 0));
+    overheads = overheads || job.migration_kwh > 0 || (job.interruptible && (job.suspend_kwh > 0 || job.resume_kwh > 0));
   }
   for (const auto& site : problem.sites) {
     for (const auto& event : site.events)

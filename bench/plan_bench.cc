@@ -25,7 +25,9 @@ struct Size {
 Problem problem_of(const Size& size, std::uint64_t seed) {
   std::mt19937_64 random{seed};
   const auto uniform = [&] { return static_cast<double>(random() >> 11U) * 0x1.0p-53; };
-  const auto pick = [&](std::size_t least, std::size_t most) { return least + random() % (most - least + 1); };
+  const auto pick = [&](std::size_t least, std::size_t most) {
+    return least + random() % (most - least + 1);
+  };
   Problem problem;
   problem.start = tidewatt::parse_rfc3339("2026-02-03T00:00:00Z").value_or(tidewatt::UtcTime{});
   problem.slot = size.slot;
@@ -36,7 +38,8 @@ Problem problem_of(const Size& size, std::uint64_t seed) {
     const double phase = 6 * uniform();
     for (std::size_t k = 0; k < size.slots; ++k) {
       const double day = static_cast<double>(k) * static_cast<double>(size.slot) / 1440;
-      zone.ci.push_back(std::max(10.0, 300 + 150 * std::sin(6.283185307 * day + phase) + 50 * (uniform() - 0.5)));
+      zone.ci.push_back(
+          std::max(10.0, 300 + 150 * std::sin(6.283185307 * day + phase) + 50 * (uniform() - 0.5)));
       zone.known.push_back(Known::known);
     }
     problem.zones.push_back(zone);
@@ -63,7 +66,8 @@ Problem problem_of(const Size& size, std::uint64_t seed) {
     problem.jobs.push_back(job);
   }
   if (size.cap > 0)
-    for (auto& site : problem.sites) site.cap_kw = {size.cap * work / static_cast<double>(size.slots * size.sites)};
+    for (auto& site : problem.sites)
+      site.cap_kw = {size.cap * work / static_cast<double>(size.slots * size.sites)};
   return problem;
 }
 
@@ -82,8 +86,8 @@ void measure(const Size& size, std::uint64_t seeds) {
     ++bounded;
   }
   const auto n = static_cast<double>(seeds);
-  fmt::print("{:<46} {:>8.3f} s mean {:>8.3f} s slowest   gap {:>7.3f} % mean of {} seeds\n", size.name, seconds / n, slowest,
-             bounded > 0 ? gap / static_cast<double>(bounded) : 0.0, bounded);
+  fmt::print("{:<46} {:>8.3f} s mean {:>8.3f} s slowest   gap {:>7.3f} % mean of {} seeds\n", size.name,
+             seconds / n, slowest, bounded > 0 ? gap / static_cast<double>(bounded) : 0.0, bounded);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// plan_brute_force [CASES] [SEED]: plans random single jobs and compares each with the best of all its plans. Exit 1 at a difference.
+// plan_brute_force [CASES] [SEED]: plans random single jobs and compares each with the best of all its plans.
+// Exit 1 at a difference.
 #include <fmt/format.h>
 
 #include <random>

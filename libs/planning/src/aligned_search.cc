@@ -64,7 +64,8 @@ std::optional<Found> cheapest_window(const Market& market, const Task& task, con
   return found;
 }
 
-std::optional<Found> atoms_in_order_of_cost(const Market& market, const Task& task, const SearchLimits& limits, bool* unique) {
+std::optional<Found> atoms_in_order_of_cost(const Market& market, const Task& task,
+                                            const SearchLimits& limits, bool* unique) {
   const Job& job = *task.job;
   const Minute step = market.atoms().step();
   const auto length = static_cast<std::size_t>(job.duration / step);
@@ -100,7 +101,8 @@ std::optional<Found> atoms_in_order_of_cost(const Market& market, const Task& ta
       return a.cost != b.cost ? a.cost < b.cost : a.atom < b.atom;
     });
   if (unique != nullptr && cut != picks.end()) {
-    const auto dearest = std::max_element(picks.begin(), cut, [](const Pick& a, const Pick& b) { return a.cost < b.cost; });
+    const auto dearest =
+        std::max_element(picks.begin(), cut, [](const Pick& a, const Pick& b) { return a.cost < b.cost; });
     if ((cut->cost - dearest->cost) * job.power_kw < kTie) *unique = false;
   }
   std::sort(picks.begin(), cut, [](const Pick& a, const Pick& b) { return a.atom < b.atom; });
@@ -151,7 +153,8 @@ bool is_aligned(const Market& market, const Task& task) {
   return true;
 }
 
-std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits, bool* unique) {
+std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits,
+                                  bool* unique) {
   if (task.one_piece || limits.one_piece) {
     if (unique != nullptr) *unique = task.sites.size() == 1;
     return cheapest_window(market, task, limits);

@@ -54,7 +54,8 @@ std::optional<Found> best_run(const Market& market, const Task& task, const Sear
 /// any of the cheapest for pieces, the earliest for one piece. Far quicker; see aligned_search.cc.
 bool is_aligned(const Market& market, const Task& task);
 /// @param unique  out, if given: false where another plan may cost the same
-std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits, bool* unique = nullptr);
+std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits,
+                                  bool* unique = nullptr);
 
 /// One piece, one site.
 std::optional<Found> best_window(const Market& market, const Task& task, const SearchLimits& limits);

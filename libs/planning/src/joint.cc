@@ -122,7 +122,8 @@ class JointPlanner {
       double value = 0;
       for (std::size_t s = 0; s < sites; ++s) load[s].assign(price[s].size(), 0);
       for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        auto found = aligned_[i] ? best_aligned(priced_, *tasks_[i], alone[i]) : search(priced_, i, latest_[i], false);
+        auto found =
+            aligned_[i] ? best_aligned(priced_, *tasks_[i], alone[i]) : search(priced_, i, latest_[i], false);
         if (!found) continue;
         value += found->value.cost;
         for (const auto& piece : found->segments) {
@@ -180,14 +181,15 @@ class JointPlanner {
       all[i].latest = latest_[i];
       all[i].exact_ties = false;
       all[i].room = std::any_of(tasks_[i]->sites.begin(), tasks_[i]->sites.end(), [&](int site) {
-        return tasks_[i]->job->devices > 0 || tasks_[i]->job->power_kw > least[static_cast<std::size_t>(site)];
+        return tasks_[i]->job->devices > 0 ||
+               tasks_[i]->job->power_kw > least[static_cast<std::size_t>(site)];
       });
     }
     return all;
   }
 
-  /// The Lagrangian's value at these prices with no short cut that could lift it: pauses are searched by the minute where that is
-  /// affordable, else they are free.
+  /// The Lagrangian's value at these prices with no short cut that could lift it: pauses are searched by the
+  /// minute where that is affordable, else they are free.
   double proved_at_prices(const std::vector<std::vector<double>>& price) const {
     double value = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -195,7 +197,8 @@ class JointPlanner {
       limits.latest = latest_[i];
       limits.exact_ties = false;
       const Job& job = *tasks_[i]->job;
-      const bool pays = !tasks_[i]->one_piece && (job.suspend_kwh > 0 || job.resume_kwh > 0 || job.migration_kwh > 0);
+      const bool pays =
+          !tasks_[i]->one_piece && (job.suspend_kwh > 0 || job.resume_kwh > 0 || job.migration_kwh > 0);
       Job free_pauses = job;
       Task task = *tasks_[i];
       if (pays && !single_minutes_) {
@@ -208,7 +211,8 @@ class JointPlanner {
     }
     for (std::size_t s = 0; s < price.size(); ++s)
       for (std::size_t a = 0; a < price[s].size(); ++a)
-        if (const double room = market_.free_kw(static_cast<int>(s))[a]; std::isfinite(room)) value -= price[s][a] * room;
+        if (const double room = market_.free_kw(static_cast<int>(s))[a]; std::isfinite(room))
+          value -= price[s][a] * room;
     return value;
   }
 
@@ -319,7 +323,8 @@ class JointPlanner {
         if (!found) break;
         put(i, std::move(*found));
       }
-      const bool all_placed = std::none_of(out.begin(), out.end(), [&](std::size_t i) { return plan_[i].segments.empty(); });
+      const bool all_placed =
+          std::none_of(out.begin(), out.end(), [&](std::size_t i) { return plan_[i].segments.empty(); });
       if (all_placed && better(total_, was)) {
         idle = 0;
         for (const auto i : out) improve(i, false);

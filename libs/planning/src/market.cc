@@ -22,7 +22,8 @@ Minute common_step(const Problem& problem, const std::vector<Task>& tasks, Minut
     const auto& job = *task.job;
     for (const Minute at : {job.release, task.earliest, job.duration, job.min_run}) step = std::gcd(step, at);
     if (task.deadline < last) step = std::gcd(step, std::max<Minute>(0, task.deadline));
-    overheads = overheads || job.migration_kwh > 0 || (job.interruptible && (job.suspend_kwh > 0 || job.resume_kwh > 0));
+    overheads = overheads || job.migration_kwh > 0 ||
+                (job.interruptible && (job.suspend_kwh > 0 || job.resume_kwh > 0));
   }
   for (const auto& site : problem.sites) {
     for (const auto& event : site.events)
@@ -35,7 +36,8 @@ Minute common_step(const Problem& problem, const std::vector<Task>& tasks, Minut
   return step;
 }
 
-/// How long a queue may get behind the horizon: caps are at least half used while jobs wait that fit under them.
+/// How long a queue may get behind the horizon: caps are at least half used while jobs wait that fit under
+/// them.
 Minute queue_length(const Problem& problem, const Grid& grid, const std::vector<Task>& tasks) {
   bool limited = false, counted = false;
   double cap = kNoLimit;
@@ -50,7 +52,10 @@ Minute queue_length(const Problem& problem, const Grid& grid, const std::vector<
   for (const auto& task : tasks) {
     const Minute length = task.baseline.empty() ? 0 : task.baseline.back().end - task.baseline.back().begin;
     minutes += static_cast<double>(up_to(std::min(length, kMostAtoms), problem.slot));
-    work += task.baseline.empty() ? 0 : task.baseline.back().kw * static_cast<double>(up_to(std::min(length, kMostAtoms), problem.slot));
+    work += task.baseline.empty()
+                ? 0
+                : task.baseline.back().kw *
+                      static_cast<double>(up_to(std::min(length, kMostAtoms), problem.slot));
   }
   const double queue = counted || cap <= 0 ? minutes : std::min(minutes, 2 * work / cap);
   return static_cast<Minute>(std::min(queue, static_cast<double>(kMostAtoms)));

@@ -15,7 +15,9 @@ namespace tidewatt::planning::brute {
 
 /// One job on one or two sites without caps, a horizon of at most ten minutes.
 inline Problem random_problem(std::mt19937_64& random) {
-  const auto pick = [&](int least, int most) { return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1)); };
+  const auto pick = [&](int least, int most) {
+    return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+  };
   Problem problem;
   problem.start = parse_rfc3339("2026-02-03T00:00:00Z").value_or(UtcTime{});
   problem.slot = pick(1, 4);
@@ -124,7 +126,8 @@ class Search {
       ++piece;
       score.carbon += job_.power_kw / 60 * rate(site, at);
       const auto k = static_cast<std::size_t>(at / problem_.slot);
-      if (problem_.zones[problem_.sites[static_cast<std::size_t>(site)].zone].known[k] == Known::unknown) ++score.unknown;
+      if (problem_.zones[problem_.sites[static_cast<std::size_t>(site)].zone].known[k] == Known::unknown)
+        ++score.unknown;
       last = site;
       last_at = at;
     }
@@ -163,9 +166,9 @@ inline std::string difference(const Problem& problem) {
   }
   const auto found = std::tuple{breaks, job.segments.front().begin, job.segments.back().end};
   if (found != std::tuple{best->breaks, best->start, best->end})
-    return "breaks, start, end " + std::to_string(breaks) + " " + std::to_string(job.segments.front().begin) + " " +
-           std::to_string(job.segments.back().end) + ", best " + std::to_string(best->breaks) + " " + std::to_string(best->start) + " " +
-           std::to_string(best->end);
+    return "breaks, start, end " + std::to_string(breaks) + " " + std::to_string(job.segments.front().begin) +
+           " " + std::to_string(job.segments.back().end) + ", best " + std::to_string(best->breaks) + " " +
+           std::to_string(best->start) + " " + std::to_string(best->end);
   return "";
 }
 

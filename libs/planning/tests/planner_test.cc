@@ -68,7 +68,8 @@ TEST(Planner, TheCapIsNeverExceededAndTheBoundIsBelowThePlan) {
     auto problem = hourly(ci);
     problem.sites[0].cap_kw = {10.0};
     for (int i = 0; i < 6; ++i) {
-      auto each = job("j" + std::to_string(i), 1 + static_cast<Minute>(random() % 3), static_cast<double>(2 + random() % 6), 12);
+      auto each = job("j" + std::to_string(i), 1 + static_cast<Minute>(random() % 3),
+                      static_cast<double>(2 + random() % 6), 12);
       each.interruptible = random() % 2 == 0;
       problem.jobs.push_back(each);
     }

@@ -22,6 +22,8 @@ struct ChanceMask::Reach {
 };
 
 double score_upper_bound(double mean, double count, double z) {
+  // Below two pseudo-observations a Beta's quantile may lie anywhere: nothing is known.
+  if (count < 2) return 1;
   const double z2 = z * z;
   const double centre = mean + z2 / (2 * count);
   const double spread = z * std::sqrt(mean * (1 - mean) / count + z2 / (4 * count * count));

@@ -57,7 +57,9 @@ class ChanceMask {
   bool none_allowed_ = false;
 };
 
-/// Upper end of the score interval for a mean of `mean` under `count` pseudo-observations. In [mean, 1].
+/// Upper end of the score interval for a mean of `mean` under `count` pseudo-observations. In [mean, 1]; 1
+/// below two. Covers the Beta's quantile for means up to 0.3; a larger mean is above any delta of interest by
+/// itself.
 double score_upper_bound(double mean, double count, double z);
 
 }  // namespace tidewatt::inference

@@ -24,6 +24,7 @@ run_check carbon_api
 [ "${3:-}" = long ] || export ZONES="${ZONES:-CISO lifecycle,DE direct,ERCO direct H2-2022,SE life,AU-NSW,US-CAL}"
 run_check forecast
 unset ZONES
+run_check predict
 
 # Only the vendors' tools that have a parser: the others are documented as unknown.
 cases=$checks/../data/power-tools

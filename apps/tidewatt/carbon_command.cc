@@ -112,6 +112,7 @@ void add_carbon_command(CLI::App& app, int& exit_code) {
   auto* group =
       app.add_subcommand("carbon", "Carbon intensity: parse a provider's answer, list published factors");
   group->require_subcommand(1);
+  group->footer("Example: tidewatt carbon factors --region CN");
 
   auto* command = group->add_subcommand("parse", "Parse a carbon-intensity provider's answer");
   const auto options = std::make_shared<CarbonParseOptions>();

@@ -209,6 +209,7 @@ int run_replay(const ReplayOptions& options) {
 void add_ledger_command(CLI::App& app, int& exit_code) {
   auto* group = app.add_subcommand("ledger", "Check, seal and export a ledger; run beats through one");
   group->require_subcommand(1);
+  group->footer("Example: tidewatt ledger verify --db /var/lib/tidewatt/tidewatt.db");
   auto* replay =
       group->add_subcommand("replay", "Book the beats of a file, one JSON a line, and print the accounts");
   const auto options = std::make_shared<ReplayOptions>();

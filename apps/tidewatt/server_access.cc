@@ -11,6 +11,7 @@
 #include "command.h"
 #include "input.h"
 #include "server_settings.h"
+#include "tidewatt/net/client.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::cli {
@@ -203,8 +204,7 @@ Result<std::string> request(const ServerAccess& access, const std::string& metho
 }
 
 std::string url_problem(const std::string& url) {
-  if (url.starts_with("http://") || url.starts_with("https://")) return {};
-  return fmt::format("\"{}\" is no URL of a server: give one like http://127.0.0.1:7310", url);
+  return net::server_url_problem(url);
 }
 
 std::string encode_component(std::string_view text) {

@@ -40,12 +40,13 @@ std::string public_url(config::Settings& settings, const ServerArguments& argume
     return fmt::format("{}://{}{}{}:{}", arguments.tls_certificate.empty() ? "http" : "https", v6 ? "[" : "",
                        arguments.address, v6 ? "]" : "", arguments.port);
   }
-  if (!url.starts_with("http://") && !url.starts_with("https://"))
-    settings.add_problem(
-        "oidc.public_url",
-        url.empty() ? std::string{"is missing: the issuer sends browsers back to it; give the URL that "
-                                  "people type, like https://tidewatt.example.org"}
-                    : fmt::format("\"{}\" is no URL: give one like https://tidewatt.example.org", url));
+  if (url.empty()) {
+    settings.add_problem("oidc.public_url",
+                         "is missing: the issuer sends browsers back to it; give the URL that people type, "
+                         "like https://tidewatt.example.org");
+  } else if (auto problem = net::server_url_problem(url); !problem.empty()) {
+    settings.add_problem("oidc.public_url", std::move(problem));
+  }
   return url;
 }
 

@@ -9,6 +9,7 @@
 #include "card_families.h"
 #include "node_meter_spec.h"
 #include "tidewatt/config/suggest.h"
+#include "tidewatt/net/client.h"
 #include "tidewatt/sensors/libraries.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
@@ -269,6 +270,8 @@ void check_server(config::Settings& settings, AgentConfig& out) {
   } else if (!http && !https) {
     settings.add_problem("server", fmt::format("\"{}\" is no URL; write http://{} or https://{}", out.server,
                                                out.server, out.server));
+  } else if (auto problem = net::server_url_problem(out.server); !problem.empty()) {
+    settings.add_problem("server", std::move(problem));
   } else if (http && !out.ca_file.empty()) {
     settings.add_problem("ca_file", "has no use with an http:// server; write https://");
   }

@@ -136,6 +136,7 @@ std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const 
   }
 
   std::vector<NodeWork*> open;
+  open.reserve(by_node.size());
   for (auto& [key, work] : by_node) open.push_back(&work);
   for (int attempt = 0; attempt < kTries && !open.empty(); ++attempt) {
     for (auto* work : open) prepare(*work, windows);

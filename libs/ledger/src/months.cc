@@ -31,7 +31,7 @@ Result<std::optional<Month>> first_month(Store& store) {
 }
 
 /// Seals from the first open month through `last`; also where a hash is missing.
-Result<std::vector<Seal>> seal_all(Store& store, std::vector<Seal> seals, Month first, Month last,
+Result<std::vector<Seal>> seal_all(Store& store, const std::vector<Seal>& seals, Month first, Month last,
                                    UtcTime now) {
   std::vector<Seal> made;
   std::string previous;

@@ -69,8 +69,8 @@ void copy_description(NodeInfo& info, const NodeInfo& from) {
 }  // namespace
 
 std::optional<NodeInfo> shown_with(const NodeInfo* known, const ShownBeat& shown) {
-  static const NodeInfo kNothing;
-  const NodeInfo& before = known != nullptr ? *known : kNothing;
+  static const NodeInfo nothing;
+  const NodeInfo& before = known != nullptr ? *known : nothing;
   const auto own = [&shown](const AgentShare& share) { return share.agent_id == shown.beat->agent_id; };
   const auto found = std::find_if(before.agents.begin(), before.agents.end(), own);
   if (found != before.agents.end() && found->last_sample_at >= shown.at) return std::nullopt;

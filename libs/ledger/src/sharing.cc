@@ -153,6 +153,7 @@ std::vector<std::int64_t> weights_of(const TaskSet& receivers, const std::vector
   if (auto weights = by(&Holder::compute_share); !weights.empty()) return weights;
   if (auto weights = by(&Holder::memory_share); !weights.empty()) return weights;
   std::vector<std::int64_t> equal;
+  equal.reserve(holders.size());
   for (const auto* holder : holders) equal.push_back(asleep(holder) && !all_asleep ? 0 : 1);
   return equal;
 }

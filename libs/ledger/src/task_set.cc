@@ -16,8 +16,8 @@ TaskSet::TaskSet(std::vector<std::string> ids) {
 bool TaskSet::contains(std::string_view id) const { return std::binary_search(begin(), end(), id); }
 
 const std::vector<std::string>& TaskSet::none() {
-  static const std::vector<std::string> kNone;
-  return kNone;
+  static const std::vector<std::string> empty;
+  return empty;
 }
 
 TaskSet united(const TaskSet& a, const TaskSet& b) {

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "tidewatt/ledger/months.h"
 
 namespace tidewatt::ledger {
@@ -53,11 +55,11 @@ class Balance {
     for (const auto& [key, n] : nodes_) {
       const auto name = name_of("node", std::get<0>(key), std::get<1>(key), std::get<2>(key));
       if (n.devices != n.energy)
-        tell(name + ", " + when + ": devices add up to " + n.devices.to_string() + " uJ, the node says " +
-             n.energy.to_string() + " uJ");
+        tell(fmt::format("{}, {}: devices add up to {} uJ, the node says {} uJ", name, when,
+                         n.devices.to_string(), n.energy.to_string()));
       if (n.taken != n.energy)
-        tell(name + ", " + when + ": tasks and unattributed add up to " + n.taken.to_string() +
-             " uJ, the node says " + n.energy.to_string() + " uJ");
+        tell(fmt::format("{}, {}: tasks and unattributed add up to {} uJ, the node says {} uJ", name, when,
+                         n.taken.to_string(), n.energy.to_string()));
     }
     for (const auto& [key, difference] : tasks_)
       if (difference != WideMicrojoules{})
@@ -203,7 +205,8 @@ Status check_seals(ImageSource& source, const std::vector<Seal>& seals, Checking
       continue;
     }
     if (const std::string expected = before == nullptr ? "" : before->hash; seal.previous != expected)
-      checking.tell(name + ": it follows " + seal.previous + ", but the seal before is " + expected);
+      checking.tell(
+          fmt::format("{}: it follows {}, but the seal before is {}", name, seal.previous, expected));
     TW_TRY(const auto now, compute_seal(source, seal.month, seal.previous));
     if (now.rows != seal.rows || now.energy != seal.energy)
       checking.tell(name + ": " + std::to_string(seal.rows) + " rows of " + seal.energy.to_string() +

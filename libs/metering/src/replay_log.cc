@@ -285,6 +285,7 @@ std::vector<ReplayEnergy> expected_energy(const ReplayLog& log, Milliseconds max
     sum.gap += elapsed - counted;
   }
   std::vector<ReplayEnergy> out;
+  out.reserve(sums.size());
   for (auto& [key, sum] : sums) out.push_back(std::move(sum));
   return out;
 }

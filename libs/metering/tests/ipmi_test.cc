@@ -167,5 +167,24 @@ TEST(IpmiSensors, ALimitIsNoReadingHoweverItIsSpelt) {
         << name;
 }
 
+TEST(IpmiSensors, ASensorListInALoopIsOneMachine) {
+  const auto list = [](int first, int second) {
+    return "Inlet Temp       | 22 degrees C      | ok\nPS1 Input Power  | " + std::to_string(first) +
+           " Watts         | ok\nPS2 Input Power  | " + std::to_string(second) + " Watts         | ok\n";
+  };
+  EXPECT_EQ(brief(parsed("ipmi", list(100, 110) + list(200, 210) + list(300, 310))),
+            brief(parsed("ipmi", list(300, 310))));
+  const auto cut = list(100, 110) + list(200, 210) + "Inlet Temp       | 22 degrees C      | ok\n";
+  EXPECT_EQ(brief(parsed("ipmi", cut)), brief(parsed("ipmi", list(200, 210)))) << "the last whole turn";
+  // Filtered to one row, as with grep.
+  EXPECT_EQ(
+      parsed("ipmi", "Pwr | 77h | ok | 7.1 | 154 Watts\nPwr | 77h | ok | 7.1 | 160 Watts\n").devices.size(),
+      1U);
+  // Two sensors that differ in their number only are two.
+  EXPECT_EQ(
+      parsed("ipmi", "Pwr | 77h | ok | 7.1 | 154 Watts\nPwr | 78h | ok | 7.1 | 160 Watts\n").devices.size(),
+      2U);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -103,5 +103,15 @@ TEST(RaplTree, ACounterIsNoPowerButHasNameAndLimit) {
   refused("rapl", "/sys/class/powercap/intel-rapl/enabled:1\n");
 }
 
+TEST(SysfsListing, AFileListedAgainHasItsLastValue) {
+  const std::string path = "/sys/class/hwmon/hwmon0/";
+  const auto turn = [&](int watts) {
+    return path + "name:amdgpu\n" + path + "power1_input:" + std::to_string(watts) + "000000\n";
+  };
+  EXPECT_EQ(brief(parsed("hwmon", turn(45) + turn(50))), brief(parsed("hwmon", turn(50))));
+  EXPECT_EQ(brief(parsed("hwmon", turn(45) + path + "power1_input: Permission denied\n")),
+            brief(parsed("hwmon", turn(45))));
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tidewatt/net/client.h"
+
 namespace tidewatt::net {
 namespace {
 
@@ -51,6 +53,16 @@ std::optional<bool> take_scheme(std::string_view& text) {
     return tls;
   }
   return std::nullopt;
+}
+
+/// The URL as it may be shown: what stands before "@" can be a password.
+std::string without_user(std::string_view url) {
+  const auto scheme = url.find("://");
+  const auto begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const auto authority = url.substr(begin, url.substr(begin).find_first_of("/?#"));
+  const auto at = authority.rfind('@');
+  if (at == std::string_view::npos) return std::string{url};
+  return fmt::format("{}...{}", url.substr(0, begin), url.substr(begin + at));
 }
 
 }  // namespace
@@ -102,7 +114,7 @@ std::optional<Target> parse_target(std::string_view text) {
 }
 
 Result<Url> parse_url(std::string_view text) {
-  const auto bad = [whole = std::string{text}](std::string_view why) {
+  const auto bad = [whole = without_user(text)](std::string_view why) {
     return fail(ErrorCode::invalid_input, fmt::format("not a URL to call: \"{}\": {}", whole, why),
                 "write it as https://host:port/path");
   };
@@ -144,6 +156,14 @@ Result<Url> parse_url(std::string_view text) {
   url.host_header = is_ipv6 ? fmt::format("[{}]", url.host) : url.host;
   if (url.port != usual_port) url.host_header += fmt::format(":{}", url.port);
   return url;
+}
+
+std::string server_url_problem(std::string_view text) {
+  const auto url = parse_url(text);
+  if (!url) return fmt::format("{}; {}", url.error().message, url.error().hint);
+  if (text.find_first_of("?#") != std::string_view::npos)
+    return fmt::format("\"{}\" is no server's URL: leave out what follows the path", text);
+  return {};
 }
 
 }  // namespace tidewatt::net

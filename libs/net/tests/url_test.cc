@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidewatt/net/client.h"
+
 namespace tidewatt::net {
 namespace {
 
@@ -59,12 +61,26 @@ TEST(ParseUrl, KnowsUsualPortsAndIpv6) {
 TEST(ParseUrl, RefusesWhatItCantCallAndShowsIt) {
   for (const auto* bad :
        {"", "h", "ftp://h/", "http://", "http:///x", "http://h:0/", "http://h:65536/", "http://h:8x/",
-        "http://u:p@h/", "http://h /", "http://h\r\nx: y/", "http://[::1/", "http://[::1]x/"}) {
+        "http://h /", "http://h\r\nx: y/", "http://[::1/", "http://[::1]x/"}) {
     const auto url = parse_url(bad);
     ASSERT_FALSE(url) << bad;
     EXPECT_EQ(url.error().code, ErrorCode::invalid_input);
     EXPECT_NE(url.error().message.find(bad), std::string::npos) << url.error().message;
   }
+}
+
+TEST(ParseUrl, ShowsNoPassword) {
+  const auto url = parse_url("http://user:secret@h/x");
+  ASSERT_FALSE(url);
+  EXPECT_EQ(url.error().to_string().find("secret"), std::string::npos);
+  EXPECT_NE(url.error().message.find("http://...@h/x"), std::string::npos) << url.error().message;
+}
+
+TEST(ServerUrlProblem, TakesOnlyABaseOfPaths) {
+  for (const auto* good : {"http://h", "https://h:7310", "https://h/tidewatt", "http://[::1]:7310"})
+    EXPECT_EQ(server_url_problem(good), "") << good;
+  for (const auto* bad : {"h:7310", "http://h:99999", "http://u:p@h", "http://h/?x=1", "http://h/#a", ""})
+    EXPECT_NE(server_url_problem(bad), "") << bad;
 }
 
 }  // namespace

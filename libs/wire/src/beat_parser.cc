@@ -122,7 +122,7 @@ class BeatReader {
       if (beat_.cluster.empty()) beat_.cluster = "default";
     } else if (key == "node_id") {
       text(key, value, beat_.node_id);
-      if (refused_.empty() && beat_.node_id.empty()) refuse(key, "must not be empty");
+      if (refused_.empty() && trim(beat_.node_id).empty()) refuse(key, "must not be empty or blank");
     } else if (key == "boot_id") {
       text(key, value, beat_.boot_id);
     } else if (key == "agent_id") {

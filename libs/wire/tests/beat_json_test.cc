@@ -150,6 +150,7 @@ TEST(BeatJson, RefusalsNameTheField) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {R"({"gpu_stats":[]})", "node_id"},
       {R"({"node_id":""})", "node_id"},
+      {R"({"node_id":"  "})", "node_id"},
       {R"({"node_id":7})", "node_id"},
       {R"({"node_id":"a\nb"})", "node_id"},
       {R"({"node_id":"n","schema":"v9"})", "schema"},

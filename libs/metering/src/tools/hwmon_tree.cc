@@ -73,7 +73,7 @@ Result<ToolReadings> parse_hwmon_tree(std::string_view, std::string_view text) {
   for (const auto& file : listing.files) {
     const auto [chip, is_new] = chips.try_emplace(file.folder);
     if (is_new) order.push_back(file.folder);
-    chip->second.emplace(file.file, &file);
+    note_file(chip->second, file);
   }
   ToolReadings readings;
   for (const auto chip : order) {

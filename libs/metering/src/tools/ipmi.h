@@ -15,7 +15,7 @@ std::optional<ToolReadings> read_dcmi(std::string_view command, const std::vecto
 /// Sensor lists of ipmitool, ipmi-sensors and ipmiutil: the rows in watts.
 struct SensorList {
   ToolReadings readings;
-  int rows = 0;  ///< of any unit
+  int rows = 0;  ///< of any unit, of one turn of the tool
 };
 SensorList read_sensor_list(const std::vector<std::string_view>& lines);
 /// Cray's capmc: JSON.

@@ -67,7 +67,7 @@ Result<ToolReadings> parse_rapl_tree(std::string_view, std::string_view text) {
     if (!is_zone(file.folder)) continue;
     const auto [zone, is_new] = zones.try_emplace(file.folder);
     if (is_new) order.push_back(file.folder);
-    zone->second.emplace(file.file, &file);
+    note_file(zone->second, file);
   }
   ToolReadings readings;
   for (const auto zone : order) {

@@ -90,6 +90,11 @@ Listing parse_listing(std::string_view text) {
   return listing;
 }
 
+void note_file(FilesOf& files, const ListedFile& file) {
+  const auto [known, is_new] = files.try_emplace(file.file, &file);
+  if (!is_new && (known->second->unreadable || !file.unreadable)) known->second = &file;
+}
+
 std::optional<std::string_view> value_of(const FilesOf& files, std::string_view name) {
   const auto found = files.find(name);
   if (found == files.end() || found->second->unreadable) return std::nullopt;

@@ -28,6 +28,8 @@ Listing parse_listing(std::string_view text);
 
 /// The values of one folder by file name.
 using FilesOf = std::map<std::string_view, const ListedFile*, std::less<>>;
+/// Of a file listed again and again, as in a loop, the last value that could be read counts.
+void note_file(FilesOf& files, const ListedFile& file);
 /// Value of a file; nullopt when it isn't there or couldn't be read.
 std::optional<std::string_view> value_of(const FilesOf& files, std::string_view name);
 

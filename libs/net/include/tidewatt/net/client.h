@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "tidewatt/base/http_get.h"
 #include "tidewatt/base/result.h"
@@ -32,6 +33,10 @@ class HttpClient {
   /// @error unavailable (refused, reset, DNS), timed_out, invalid_input (bad URL), io (TLS)
   virtual Result<Response> send(const ClientRequest& request) = 0;
 };
+
+/// What is wrong with `url` as the address of a server below which paths are called, in words with the URL
+/// (without a password in it); empty when nothing is.
+std::string server_url_problem(std::string_view url);
 
 /// Asio + OpenSSL; certificates and host names are verified. Not thread-safe: one per thread.
 std::unique_ptr<HttpClient> make_http_client(ClientOptions options);

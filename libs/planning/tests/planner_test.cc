@@ -1,0 +1,3 @@
+#include "tidewatt/planning/planner.h"
+
+#include <gtest/gtest.h>

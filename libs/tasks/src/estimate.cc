@@ -12,7 +12,7 @@ namespace {
 constexpr double kMedianShareOfLimit = 0.7;
 constexpr Watts kPerCore{12};
 constexpr Watts kNodeBase{200};
-constexpr std::size_t kMostShown = 60;
+constexpr std::size_t kMostModelShown = 60;
 
 /// Between the two nearest values, as most tools do it. @pre not empty
 double percentile(std::vector<double> values, double share) {
@@ -39,7 +39,7 @@ bool is_amount(double value) { return std::isfinite(value) && value >= 0; }
 
 std::string shown_model(std::string_view model) {
   std::string out;
-  for (const char c : model.substr(0, kMostShown)) out += c >= 0x20 && c < 0x7f ? c : '?';
+  for (const char c : model.substr(0, kMostModelShown)) out += c >= 0x20 && c < 0x7f ? c : '?';
   return out;
 }
 

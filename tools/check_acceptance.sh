@@ -20,6 +20,7 @@ run_check() {  # NAME ARGUMENT...
 run_check ledger
 run_check mlperf_energy
 run_check carbon_api
+run_check aif_golden
 
 # Only the vendors' tools that have a parser: the others are documented as unknown.
 cases=$checks/../data/power-tools

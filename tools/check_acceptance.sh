@@ -26,6 +26,7 @@ run_check forecast
 unset ZONES
 run_check predict
 run_check plan_cases
+run_check aif_golden
 
 # Only the vendors' tools that have a parser: the others are documented as unknown.
 cases=$checks/../data/power-tools

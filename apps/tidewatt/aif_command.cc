@@ -9,6 +9,7 @@
 #include "aif_bench.h"
 #include "command.h"
 #include "input.h"
+#include "tidewatt/model_file/record.h"
 #include "tidewatt/model_file/run_file.h"
 
 namespace tidewatt::cli {
@@ -20,6 +21,8 @@ struct AifOptions {
   std::size_t steps = 256;
   std::size_t agents = 0;
   bool json = false;
+  bool records = false;
+  std::string model;
 
   [[nodiscard]] inference::Mode chosen_mode() const {
     return mode == "compat" ? inference::Mode::compat : inference::Mode::exact;
@@ -37,7 +40,25 @@ int run(const AifOptions& options) {
   }
   const auto file = model_file::read_run(*text, options.chosen_mode());
   if (!file) return report("aif run", file.error().with_context(options.file));
+  if (options.records) {
+    for (const auto& record : model_file::decision_records(*file, options.file, *text))
+      fmt::print("{}\n", record);
+    return kOk;
+  }
   fmt::print("{}\n", model_file::run_report(*file));
+  return kOk;
+}
+
+int explain(const AifOptions& options) {
+  const auto record = read_all(options.file);
+  if (!record) return report("aif explain", record.error());
+  const auto head = model_file::read_record_head(*record);
+  if (!head) return report("aif explain", head.error().with_context(options.file));
+  const auto model = read_all(options.model.empty() ? head->model_name : options.model);
+  if (!model) return report("aif explain", model.error());
+  const auto words = model_file::explain_record(*record, *model);
+  if (!words) return report("aif explain", words.error().with_context(options.file));
+  fmt::print("{}", *words);
   return kOk;
 }
 
@@ -83,6 +104,7 @@ void add_aif_command(CLI::App& app, int& exit_code) {
   runs->add_option("--mode", options->mode, "exact, or compat: the arithmetic of the open reference")
       ->check(CLI::IsMember({"exact", "compat"}));
   runs->add_flag("--json", options->json, "Print JSON");
+  runs->add_flag("--records", options->records, "Print one audit record per decision instead");
   runs->footer(
       "Example: tidewatt aif run model.json --mode exact --json\nFormat: docs/method/active-inference.md");
   runs->callback([options, &exit_code] { exit_code = run(*options); });
@@ -98,6 +120,17 @@ void add_aif_command(CLI::App& app, int& exit_code) {
   times->add_flag("--json", timed->json, "Print JSON");
   times->footer("Example: tidewatt aif bench service.json --steps 1000 --json");
   times->callback([timed, &exit_code] { exit_code = bench(*timed); });
+
+  auto* explains = group->add_subcommand("explain", "Replay a decision from its audit record and say why");
+  const auto explained = std::make_shared<AifOptions>();
+  explains
+      ->add_option("RECORD", explained->file,
+                   "One record, as `aif run --records` prints them; - reads standard input")
+      ->required();
+  explains->add_option("--model", explained->model,
+                       "The model file, where it is no longer where the record says");
+  explains->footer("Example: tidewatt aif run model.json --records | sed -n 3p | tidewatt aif explain -");
+  explains->callback([explained, &exit_code] { exit_code = explain(*explained); });
 }
 
 }  // namespace tidewatt::cli

@@ -11,7 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto mode = data[0] % 2 == 0 ? inference::Mode::compat : inference::Mode::exact;
   const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
-  const auto told_in_one_line = [](const Error& error) { return error.to_string().find('\n') == std::string::npos; };
+  const auto told_in_one_line = [](const Error& error) {
+    return error.to_string().find('\n') == std::string::npos;
+  };
   if (model_file::is_unit_file(text)) {
     const auto answer = model_file::unit_report(text);
     if (!answer && !told_in_one_line(answer.error())) std::abort();

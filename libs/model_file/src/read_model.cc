@@ -48,10 +48,14 @@ Status check_shapes(const inference::Shape& shape, const char* name, const std::
     if (i >= (is_a ? shape.modalities() : shape.factors()))
       return bad(name, "more arrays than the model has");
     std::vector<std::size_t> want{is_a ? shape.outcomes[i] : shape.states[i]};
+    for (const auto f : is_a ? shape.sees[i] : is_b ? shape.drivers[i] : std::vector<std::size_t>{})
+      if (f >= shape.factors())
+        return bad(is_a ? "A_factor_list" : "B_factor_list",
+                   fmt::format("names factor {}, there are {}", f, shape.factors()));
     if (is_a)
-      for (const auto f : shape.sees[i]) want.push_back(f < shape.factors() ? shape.states[f] : 0);
+      for (const auto f : shape.sees[i]) want.push_back(shape.states[f]);
     if (is_b) {
-      for (const auto f : shape.drivers[i]) want.push_back(f < shape.factors() ? shape.states[f] : 0);
+      for (const auto f : shape.drivers[i]) want.push_back(shape.states[f]);
       want.push_back(shape.controls[i]);
     }
     TW_TRY_STATUS(check_axes(name, i, arrays[i], want));
@@ -273,6 +277,34 @@ Status read_episodes(const json& file, RunFile& run) {
   return {};
 }
 
+/// [{"modality":0,"violating":[2],"delta":0.01}]
+Status read_constraints(const json& params, RunFile& run) {
+  const auto* given = find(params, "constraints");
+  if (given == nullptr) return {};
+  if (!given->is_array() || given->size() > 64) return bad("constraints", "not a list of at most 64");
+  if (run.options.mode == Mode::compat) return bad("constraints", "the compat mode has none");
+  const auto& shape = run.model.shape;
+  for (const auto& one : *given) {
+    inference::ChanceConstraint constraint;
+    const auto* violating = find(one, "violating");
+    if (violating == nullptr) return bad("constraints", "without violating outcomes");
+    TW_TRY(constraint.modality, count_or(one, "modality", 0, shape.modalities() - 1));
+    TW_TRY(constraint.violating,
+           to_counts(*violating, "constraints.violating", shape.outcomes[constraint.modality] - 1));
+    TW_TRY(constraint.delta, number_or(one, "delta", 0.01));
+    TW_TRY(constraint.credibility, number_or(one, "credibility", 0.95));
+    if (!(constraint.delta >= 0 && constraint.delta <= 1) ||
+        !(constraint.credibility > 0.5 && constraint.credibility < 1))
+      return bad("constraints", "delta must be from 0 to 1, credibility above 0.5 and below 1");
+    // Bounds walk over all pairs of states that matter to the constraint.
+    std::size_t states = 1;
+    for (const auto n : shape.states) states = std::min<std::size_t>(states * n, 1U << 20);
+    if (states > 4096) return bad("constraints", "more than 4096 joint states");
+    run.constraints.push_back(std::move(constraint));
+  }
+  return {};
+}
+
 Status check(const Model& model, const Options& options) {
   if (const auto fault = inference::find_fault(model, options)) return fail(ErrorCode::invalid_input, *fault);
   return {};
@@ -322,6 +354,7 @@ Result<RunFile> read_run(std::string_view text, Mode mode) {
   TW_TRY(run.sampling,
          choice(params, "sampling_mode", "marginal", Sampling::marginal, "full", Sampling::full));
   TW_TRY_STATUS(check(run.model, run.options));
+  TW_TRY_STATUS(read_constraints(params, run));
   TW_TRY_STATUS(read_episodes(file, run));
   return run;
 }

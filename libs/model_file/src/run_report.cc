@@ -2,7 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tidewatt/inference/choice.h"
+#include "session.h"
 #include "tidewatt/inference/information.h"
 #include "tidewatt/inference/numerics.h"
 #include "tidewatt/model_file/run_file.h"
@@ -126,12 +126,12 @@ void report_inference(const Agent& agent, json& out) {
   out["contradicted"] = agent.contradicted();
 }
 
-json report_step(const RunFile& file, Agent& agent, const Step& step, std::size_t t,
-                 inference::Chooser& chooser) {
+json report_step(const RunFile& file, Session& session, const Step& step, std::size_t t) {
+  const Agent& agent = session.agent();
   json out{{"t", t}};
-  agent.observe(step.observations());
+  session.observe(step);
   report_inference(agent, out);
-  agent.learn();
+  session.learn();
   const auto& model = agent.model();
   const auto& shape = model.shape;
   const auto a_axes = [&](std::size_t m) { return a_shape(shape, m); };
@@ -144,7 +144,7 @@ json report_step(const RunFile& file, Agent& agent, const Step& step, std::size_
     out["pB"] = tables(model.b_counts, b_axes);
     out["B"] = tables(model.b, b_axes);
   }
-  agent.plan();
+  session.plan();
   out["G"] = vector_of(agent.values());
   out["q_pi"] = vector_of(agent.policy_probabilities());
   out["G_terms"] = terms(agent);
@@ -154,33 +154,36 @@ json report_step(const RunFile& file, Agent& agent, const Step& step, std::size_
   out["best_policy"] = {
       {"index", best}, {"qs_pi", lists(forecast.states)}, {"qo_pi", lists(forecast.outcomes)}};
   report_choice(file, agent, out);
-  std::vector<std::size_t> action;
-  if (step.action) {
-    action = *step.action;
-  } else {
-    const auto chosen = agent.action(chooser.choose(agent.action_probabilities()).action);
-    action.assign(chosen.begin(), chosen.end());
+  if (session.mask()) {
+    const auto allowed = session.mask()->allowed_policies();
+    auto bounds = json::array();
+    for (std::size_t c = 0; c < file.constraints.size(); ++c) {
+      auto row = json::array();
+      for (std::size_t p = 0; p < allowed.size(); ++p) row.push_back(session.mask()->bound(c, p));
+      bounds.push_back(std::move(row));
+    }
+    out["mask"] = {{"allowed_policies", std::vector<int>(allowed.begin(), allowed.end())},
+                   {"bounds", std::move(bounds)}};
   }
-  agent.act(action);
-  out["action"] = action;
+  if (agent.options().mode == Mode::exact) out["first_actions"] = session.action_probabilities();
+  out["action"] = session.act(step);
   return out;
 }
 
 }  // namespace
 
 std::string run_report(const RunFile& file) {
-  Agent agent{file.model, file.options};
-  inference::Chooser chooser{file.options.seed};
+  Session session{file};
   auto episodes = json::array();
   for (const auto& episode : file.episodes) {
-    agent.begin_episode();
+    session.begin_episode();
     auto steps = json::array();
     for (std::size_t t = 0; t < episode.size(); ++t)
-      steps.push_back(report_step(file, agent, episode[t], t, chooser));
+      steps.push_back(report_step(file, session, episode[t], t));
     json out{{"steps", std::move(steps)}};
-    agent.end_episode();
+    session.end_episode();
     if (file.options.learn_d) {
-      const auto& model = agent.model();
+      const auto& model = session.agent().model();
       out["pD"] = per_factor(model.shape.factors(),
                              [&](std::size_t f) { return std::span<const double>{model.d_counts[f]}; });
       out["D"] = per_factor(model.shape.factors(),

@@ -9,6 +9,7 @@
 
 #include "tidewatt/base/result.h"
 #include "tidewatt/inference/agent.h"
+#include "tidewatt/inference/chance.h"
 
 namespace tidewatt::model_file {
 
@@ -31,6 +32,7 @@ struct RunFile {
   inference::Options options;
   Selection selection = Selection::deterministic;
   Sampling sampling = Sampling::marginal;
+  std::vector<inference::ChanceConstraint> constraints;  ///< exact mode only
   std::vector<std::vector<Step>> episodes;
 };
 

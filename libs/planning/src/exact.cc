@@ -12,9 +12,9 @@
 namespace tidewatt::planning {
 namespace {
 
-constexpr std::size_t kMostColumns = 20'000;
-constexpr std::size_t kMostEntries = 400'000;
-constexpr int kMostNodes = 20'000;
+constexpr std::size_t kMostColumns = 6'000;
+constexpr std::size_t kMostEntries = 60'000;
+constexpr int kMostNodes = 4'000;
 /// What a unit later costs, so that of equal plans the earlier is found; far below what a plan is compared
 /// at.
 constexpr double kLater = 1e-6;

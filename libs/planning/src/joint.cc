@@ -30,7 +30,8 @@ class JointPlanner {
           static_cast<double>(std::min(task->deadline, market_.atoms().last()) - task->job->release) /
           static_cast<double>(std::max<Minute>(
               1, market_.atoms().step() != 0 ? market_.atoms().step() : market_.problem().slot));
-      work += std::max(1.0, cells) * (aligned_.back() ? 1.0 : 30.0) * static_cast<double>(task->sites.size());
+      work += std::max(1.0, cells) * (aligned_.back() ? 1.0 : unaligned_work(*task)) *
+              static_cast<double>(task->sites.size());
     }
     work_per_round_ = work;
     single_minutes_ = tasks_.size() <= 20;
@@ -46,6 +47,13 @@ class JointPlanner {
   }
 
  private:
+  /// Steps per cell of a search that isn't aligned.
+  [[nodiscard]] double unaligned_work(const Task& task) const {
+    if (task.one_piece) return 10;
+    const auto step = static_cast<double>(std::max<Minute>(1, market_.atoms().step()));
+    return 30 + 10 * static_cast<double>(task.duration()) / step;
+  }
+
   std::optional<Found> search(const Market& market, std::size_t i, Minute latest, bool exact) const {
     SearchLimits limits;
     limits.latest = latest;

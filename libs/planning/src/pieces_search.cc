@@ -11,6 +11,7 @@ namespace tidewatt::planning {
 namespace {
 
 constexpr double kMostStates = 4e7;
+constexpr double kMostSingleMinuteStates = 1.5e6;
 constexpr double kMostSteps = 6e7;
 constexpr std::int32_t kNothing = -1;
 
@@ -81,7 +82,7 @@ class PiecesSearch {
       return static_cast<double>(cells_.size()) * static_cast<double>(job_.duration / unit + 1) *
              static_cast<double>(3 * task_.sites.size() + 1);
     };
-    unit_ = limits_.single_minutes && matters && states(1) <= kMostStates / 4 ? 1 : common;
+    unit_ = limits_.single_minutes && matters && states(1) <= kMostSingleMinuteStates ? 1 : common;
     if (states(unit_) > kMostStates) return false;
     work_ = static_cast<std::int32_t>(job_.duration / unit_);
     least_ =

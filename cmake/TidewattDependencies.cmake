@@ -15,6 +15,12 @@ find_package(tl-expected REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Boost 1.81 REQUIRED COMPONENTS system url)
+pkg_check_modules(CBC REQUIRED IMPORTED_TARGET cbc)
+find_path(CCTZ_INCLUDE cctz/time_zone.h REQUIRED)
+find_library(CCTZ_LIBRARY cctz REQUIRED)
+add_library(cctz INTERFACE IMPORTED)
+target_include_directories(cctz SYSTEM INTERFACE "${CCTZ_INCLUDE}")
+target_link_libraries(cctz INTERFACE "${CCTZ_LIBRARY}")
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 # Booking makes and frees many small objects in several threads: a third less CPU than with glibc's allocator. The library takes
 # malloc's place by being linked; sanitizers bring their own.

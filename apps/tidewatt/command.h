@@ -17,11 +17,13 @@ inline constexpr int kUsage = 2;
 /// Ends parsing as a wrong use of `option` does: one line on stderr, exit 2.
 [[noreturn]] void usage_error(const std::string& option, const std::string& what);
 
+void add_aif_command(CLI::App& app, int& exit_code);
 void add_ledger_command(CLI::App& app, int& exit_code);
 void add_power_command(CLI::App& app, int& exit_code);
 void add_energy_command(CLI::App& app, int& exit_code);
 void add_backup_commands(CLI::App& app, int& exit_code);
 void add_carbon_command(CLI::App& app, int& exit_code);
+void add_plan_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 void add_forecast_command(CLI::App& app, int& exit_code);
 void add_predict_command(CLI::App& app, int& exit_code);

@@ -12,7 +12,6 @@
 namespace tidewatt::cli {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 tl::unexpected<Error> cannot_open(const std::string& path) {
@@ -53,7 +52,7 @@ Status for_each_line(const std::string& path,
   return {};
 }
 
-Result<std::string> read_all(const std::string& path) {
+Result<std::string> read_all(const std::string& path, std::size_t most) {
   std::ifstream file;
   TW_TRY(std::istream* const opened, open(path, file));
   std::istream& in = *opened;
@@ -61,7 +60,8 @@ Result<std::string> read_all(const std::string& path) {
   char buffer[65536];
   while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
     bytes.append(buffer, static_cast<std::size_t>(in.gcount()));
-    if (bytes.size() > kMostBytes) return fail(ErrorCode::invalid_input, path + ": larger than 64 MiB");
+    if (bytes.size() > most)
+      return fail(ErrorCode::invalid_input, path + ": larger than " + std::to_string(most >> 20U) + " MiB");
   }
   return bytes;
 }

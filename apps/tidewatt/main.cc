@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_predict_command(app, exit_code);
   tidewatt::cli::add_ledger_command(app, exit_code);
   tidewatt::cli::add_carbon_command(app, exit_code);
+  tidewatt::cli::add_plan_command(app, exit_code);
+  tidewatt::cli::add_aif_command(app, exit_code);
   tidewatt::cli::add_token_command(app, exit_code);
   tidewatt::cli::add_backup_commands(app, exit_code);
   tidewatt::cli::add_doctor_command(app, exit_code);

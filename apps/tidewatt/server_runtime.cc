@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "tidewatt/base/log.h"
+#include "tidewatt/net/client.h"
 #include "tidewatt/store/memory.h"
 #include "tidewatt/store/postgres.h"
 #include "tidewatt/store/sqlite.h"
@@ -129,9 +130,23 @@ Result<std::string> ServerRuntime::keep_token(FileSystem& files, const std::stri
   return token.secret;
 }
 
+void ServerRuntime::open_carbon(FileSystem& files) {
+  if (arguments_.carbon.zones.empty()) return;
+  arguments_.carbon.cache_folder = arguments_.data_folder + "/carbon";
+  net::ClientOptions client;
+  client.deadline = arguments_.carbon_timeout;
+  client.max_response_bytes = 16U << 20U;
+  client.ca_file = arguments_.carbon_ca_file;
+  auto mixer = std::make_shared<emma::Emma>(
+      arguments_.carbon, [client] { return net::make_http_client(client); }, files, clock_);
+  arguments_.api.signals = mixer;
+  carbon_ = std::make_unique<CarbonThread>(std::move(mixer));
+}
+
 Status ServerRuntime::open(FileSystem& files) {
   TW_TRY_STATUS(open_store(files));
   ledger_ = std::make_unique<ledger::Ledger>(*store_, ledger::Rules{arguments_.api.max_gap});
+  open_carbon(files);
   arguments_.api.server_run = os::random_hex_256(rng_).substr(0, 16);
   api_ = std::make_unique<api::Api>(*store_, *ledger_, clock_, rng_, arguments_.api);
   TW_TRY(ops_token_, keep_token(files, "ops.token", api::Role::ops, "operator"));
@@ -223,6 +238,7 @@ void ServerRuntime::stop() {
   }
   wake_.notify_all();
   if (housekeeper_.joinable()) housekeeper_.join();
+  carbon_.reset();
   if (server_) server_->stop(kDrain);
 }
 

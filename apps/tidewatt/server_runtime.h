@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "server_carbon.h"
 #include "server_settings.h"
 #include "tidewatt/api/api.h"
 #include "tidewatt/ledger/ledger.h"
@@ -43,6 +44,7 @@ class ServerRuntime {
   explicit ServerRuntime(ServerArguments arguments) : arguments_(std::move(arguments)) {}
   Status open(FileSystem& files);
   Status open_store(FileSystem& files);
+  void open_carbon(FileSystem& files);
   Result<std::string> keep_token(FileSystem& files, const std::string& file, api::Role role,
                                  const std::string& name);
   void keep_house();
@@ -56,6 +58,7 @@ class ServerRuntime {
   std::unique_ptr<ledger::Ledger> ledger_;
   std::unique_ptr<api::Api> api_;
   std::unique_ptr<net::Server> server_;
+  std::unique_ptr<CarbonThread> carbon_;  ///< nullptr without zones
   std::mutex certificate_mutex_;
   std::unique_ptr<net::FileWatch> certificate_watch_;  ///< nullptr without TLS
   std::string url_;

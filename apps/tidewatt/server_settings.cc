@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "server_access.h"
+#include "server_carbon.h"
 #include "server_sso.h"
 #include "tidewatt/store/postgres.h"
 #include "tidewatt/units/text.h"
@@ -187,6 +188,7 @@ std::vector<Setting> own_settings() {
 const config::SettingsTable& server_settings_table() {
   static const config::SettingsTable kTable{[] {
     auto settings = own_settings();
+    for (auto& setting : carbon_settings()) settings.push_back(std::move(setting));
     for (auto& setting : sso_settings()) settings.push_back(std::move(setting));
     return settings;
   }()};
@@ -248,6 +250,7 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
     const double sign_ins = settings.number("rate_limits.sign_ins_per_minute");
     arguments.api.sign_in = {sign_ins / kSecondsPerMinute, std::max(1.0, sign_ins / 3)};
     take_sso(settings, arguments, files);
+    take_carbon(settings, arguments, files);
   }
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());
   loaded.effective = described(settings);

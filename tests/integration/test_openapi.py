@@ -74,7 +74,7 @@ GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes
         ("/api/v1/energy/export?format=json&limit=2", "/api/v1/energy/export"), ("/api/v1/energy/export?limit=0", "/api/v1/energy/export"),
         ("/api/v1/ledger/seals", "/api/v1/ledger/seals"), ("/api/v1/ledger/verify", "/api/v1/ledger/verify"),
         ("/api/v1/dashboard/stats?range=24h", "/api/v1/dashboard/stats"), ("/api/v1/dashboard/stats?range=soon", "/api/v1/dashboard/stats"),
-        ("/api/v1/settings/sources", "/api/v1/settings/sources"), ("/api/v1/settings/coverage", "/api/v1/settings/coverage"), ("/api/v1/factors", "/api/v1/factors"), ("/api/v1/tokens", "/api/v1/tokens"),
+        ("/api/v1/settings/sources", "/api/v1/settings/sources"), ("/api/v1/settings/coverage", "/api/v1/settings/coverage"), ("/api/v1/factors", "/api/v1/factors"), ("/api/v1/carbon/zones", "/api/v1/carbon/zones"), ("/api/v1/carbon/DE/latest", "/api/v1/carbon/{zone}/latest"), ("/api/v1/carbon/DE/history", "/api/v1/carbon/{zone}/history"), ("/api/v1/carbon/DE/forecast?hours=5", "/api/v1/carbon/{zone}/forecast"), ("/api/v1/tokens", "/api/v1/tokens"),
         ("/api/v1/audit", "/api/v1/audit"), ("/api/v1/sign-in", "/api/v1/sign-in"), ("/login/sso", "/login/sso"), ("/login/sso/callback", "/login/sso/callback"), ("/healthz", "/healthz"), ("/readyz", "/readyz"), ("/metrics", "/metrics"), ("/api/openapi.json", "/api/openapi.json")]
 
 

@@ -70,6 +70,14 @@ void conservation(Core& core, Json& alerts) {
                                      audit->tasks_and_unattributed_minus_nodes.to_string())));
 }
 
+void carbon_signals(const Core& core, Json& alerts) {
+  if (!core.options.signals) return;
+  for (const auto& zone : core.options.signals->zones())
+    if (!zone.decision.degraded_reason.empty())
+      alerts.push_back(alert(zone.decision.step == carbon::ChainStep::off ? "carbon_off" : "carbon_degraded",
+                             zone.identity.zone.value_or(""), zone.since, zone.decision.degraded_reason));
+}
+
 }  // namespace
 
 Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
@@ -77,7 +85,8 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
   const auto now = core.clock.utc_now();
   Json alerts = Json::array();
   conservation(core, alerts);
-  const std::size_t of_the_ledger = alerts.size();
+  carbon_signals(core, alerts);
+  const std::size_t before_nodes = alerts.size();
   std::size_t silent = 0;
   std::size_t offset = 0;
   std::size_t low = 0;
@@ -112,7 +121,7 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
                              fmt::format("only {} of the range is covered: real energy is higher than shown",
                                          ledger::coverage_text(*share, false))));
   }
-  return {std::move(alerts), of_the_ledger + silent + offset + low + apart};
+  return {std::move(alerts), before_nodes + silent + offset + low + apart};
 }
 
 }  // namespace tidewatt::api

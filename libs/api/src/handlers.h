@@ -34,6 +34,11 @@ net::Response list_sources(Core& core, const Call& call);
 net::Response list_coverage(Core& core, const Call& call);
 net::Response list_factors(Core& core, const Call& call);
 
+net::Response list_carbon_zones(Core& core, const Call& call);
+net::Response get_carbon_latest(Core& core, const Call& call);
+net::Response get_carbon_history(Core& core, const Call& call);
+net::Response get_carbon_forecast(Core& core, const Call& call);
+
 net::Response get_session(Core& core, const Call& call);
 net::Response sign_in(Core& core, const Call& call);
 net::Response sign_out(Core& core, const Call& call);

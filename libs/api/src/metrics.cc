@@ -157,4 +157,47 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
   return out;
 }
 
+std::string carbon_metrics_text(const std::vector<carbon::ZoneStatus>& zones) {
+  std::string out;
+  if (zones.empty()) return out;
+  using carbon::ChainStep;
+  constexpr std::array kSteps{ChainStep::latest, ChainStep::cached_forecast, ChainStep::own_forecast,
+                              ChainStep::profile, ChainStep::off};
+  const auto label = [](const carbon::ZoneStatus& zone) {
+    return label_value(zone.identity.zone.value_or(""));
+  };
+  constexpr std::string_view kStep = "tidewatt_carbon_chain_step";
+  head(out, kStep, "gauge", "1 at the step of the chain that a zone's decisions use.");
+  for (const auto& zone : zones)
+    for (const auto step : kSteps)
+      line(out, kStep, fmt::format("{{zone=\"{}\",step=\"{}\"}}", label(zone), to_string(step)),
+           zone.decision.step == step ? 1 : 0);
+  constexpr std::string_view kIntensity = "tidewatt_carbon_intensity_grams_per_kwh";
+  head(out, kIntensity, "gauge", "The intensity that decisions use now.");
+  for (const auto& zone : zones)
+    if (const auto& value = zone.decision.value)
+      line(out, kIntensity,
+           fmt::format("{{zone=\"{}\",kind=\"{}\",quality=\"{}\"}}", label(zone),
+                       to_string(value->point.series.kind), to_string(value->point.quality)),
+           format_double(value->point.intensity.value()));
+  constexpr std::string_view kAge = "tidewatt_carbon_signal_age_seconds";
+  head(out, kAge, "gauge", "How long ago what decisions use was fetched.");
+  for (const auto& zone : zones)
+    if (zone.decision.age)
+      line(out, kAge, fmt::format("{{zone=\"{}\"}}", label(zone)),
+           format_double(static_cast<double>(zone.decision.age->count()) / 1000));
+  constexpr std::string_view kFetches = "tidewatt_carbon_fetches_total";
+  head(out, kFetches, "counter", "Answers of providers by how they were.");
+  for (const auto& zone : zones)
+    for (const auto& provider : zone.providers) {
+      const auto labels = [&](std::string_view outcome) {
+        return fmt::format("{{zone=\"{}\",provider=\"{}\",outcome=\"{}\"}}", label(zone),
+                           label_value(provider.provider), outcome);
+      };
+      line(out, kFetches, labels("ok"), provider.successes);
+      for (const auto& [failure, count] : provider.failures) line(out, kFetches, labels(failure), count);
+    }
+  return out;
+}
+
 }  // namespace tidewatt::api

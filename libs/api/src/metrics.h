@@ -7,7 +7,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "tidewatt/carbon/signals.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/net/server.h"
 
@@ -47,5 +49,8 @@ struct RefusedAccess {
 std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger, const RefusedAccess& refused,
                          const std::optional<net::ServerStats>& server, std::string_view version,
                          std::size_t nodes_live, std::size_t nodes_total);
+
+/// The zones' chains, in the same format; empty where there is none.
+std::string carbon_metrics_text(const std::vector<carbon::ZoneStatus>& zones);
 
 }  // namespace tidewatt::api

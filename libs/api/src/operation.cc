@@ -38,7 +38,8 @@ net::Response get_metrics(Core& core, const Call&) {
   const auto server = core.server_stats ? std::optional{core.server_stats()} : std::nullopt;
   return text_answer(metrics_text(core.metrics, core.ledger.counters(),
                                   {core.access.failed_sign_ins(), core.access.refused_tokens()}, server,
-                                  core.options.version, live, total),
+                                  core.options.version, live, total) +
+                         (core.options.signals ? carbon_metrics_text(core.options.signals->zones()) : ""),
                      "text/plain; version=0.0.4; charset=utf-8");
 }
 

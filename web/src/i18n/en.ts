@@ -178,6 +178,8 @@ export const en = {
   "alert.clock_offset": "clock offset",
   "alert.counter_apart": "counter and power apart",
   "alert.conservation": "conservation broken",
+  "alert.carbon_degraded": "carbon signal degraded",
+  "alert.carbon_off": "carbon awareness off",
   "alert.since": "since {time}",
   "alert.open": "open",
 

@@ -180,6 +180,8 @@ export const zh: Record<MessageKey, string> = {
   "alert.clock_offset": "时钟偏差",
   "alert.counter_apart": "计数器与功率不符",
   "alert.conservation": "守恒被破坏",
+  "alert.carbon_degraded": "碳信号降级",
+  "alert.carbon_off": "碳感知已关闭",
   "alert.since": "自 {time}",
   "alert.open": "查看",
 

@@ -4,7 +4,11 @@
 
 #include <cmath>
 
+#include "tidewatt/carbon/provider_parsers.h"
+
 namespace tidewatt::carbon::providers {
+
+constexpr std::string_view kWrongZone = "the answer is for zone";
 namespace {
 
 std::string words(const Json& value) {
@@ -145,8 +149,12 @@ std::optional<std::string> zone_or(std::optional<std::string> named, std::string
 Status check_zone(const std::optional<std::string>& answered, std::string_view asked) {
   if (!answered || asked.empty() || *answered == asked) return {};
   return fail(ErrorCode::invalid_input,
-              fmt::format("the answer is for zone \"{}\", asked was \"{}\"", one_line(*answered), asked),
+              fmt::format("{} \"{}\", asked was \"{}\"", kWrongZone, one_line(*answered), asked),
               "name the zone in the request, not a location");
 }
 
 }  // namespace tidewatt::carbon::providers
+
+bool tidewatt::carbon::is_wrong_zone(const Error& error) {
+  return error.message.starts_with(providers::kWrongZone);
+}

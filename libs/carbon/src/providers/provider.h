@@ -31,6 +31,7 @@ Result<ParsedSignal> energycharts(const Request& request);
 Result<ParsedSignal> rte(const Request& request);
 Result<ParsedSignal> greengrid(const Request& request);
 Result<ParsedSignal> entsoe(const Request& request);
+Result<ParsedSignal> peer(const Request& request);
 
 /// The answer as a JSON object. @error invalid_input not JSON; unavailable: the provider's own error
 Result<Json> read_object(std::string_view text);

@@ -22,6 +22,7 @@ constexpr std::array kProviders{
     Entry{"rte", providers::rte},
     Entry{"greengrid", providers::greengrid},
     Entry{"entsoe", providers::entsoe},
+    Entry{"peer", providers::peer},
 };
 
 providers::Request request_of(std::string_view endpoint, std::string_view zone, std::string_view text) {

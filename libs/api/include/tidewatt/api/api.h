@@ -13,6 +13,7 @@
 #include "tidewatt/base/rng.h"
 #include "tidewatt/carbon/cpu_estimate.h"
 #include "tidewatt/carbon/factor.h"
+#include "tidewatt/carbon/signals.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/net/http.h"
@@ -48,6 +49,7 @@ struct ApiOptions {
   RateLimit people{50, 200};          ///< per token or session
   RateLimit agents{50'000, 100'000};  ///< a token may be shared by a whole cluster
   RateLimit sign_in{1, 20};           ///< per remote address
+  std::shared_ptr<const carbon::Signals> signals;  ///< nullptr = no zone is configured
   std::optional<SsoOptions> sso;      ///< nullopt = tokens and login links only
 };
 

@@ -26,4 +26,7 @@ std::vector<std::string_view> known_providers();
 Result<ParsedSignal> parse_provider_payload(std::string_view provider, std::string_view endpoint,
                                             std::string_view zone, std::string_view text);
 
+/// Whether parse_provider_payload failed because the answer is for another zone than the one asked for.
+bool is_wrong_zone(const Error& error);
+
 }  // namespace tidewatt::carbon

@@ -1,0 +1,161 @@
+#include "signals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "tidewatt/units/text.h"
+
+namespace tidewatt::planning {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+struct Row {
+  UtcTime at;
+  std::optional<double> value;
+};
+
+std::string_view unquoted(std::string_view text) {
+  text = trim(text);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return trim(text);
+}
+
+/// The two first fields of a line.
+std::pair<std::string_view, std::optional<std::string_view>> two_fields(std::string_view line) {
+  const auto comma = line.find(',');
+  if (comma == std::string_view::npos) return {unquoted(line), std::nullopt};
+  auto rest = line.substr(comma + 1);
+  return {unquoted(line.substr(0, comma)), unquoted(rest.substr(0, rest.find(',')))};
+}
+
+tl::unexpected<Error> bad_line(std::size_t number, const std::string& what) {
+  return fail(ErrorCode::invalid_input, "line " + std::to_string(number) + ": " + what);
+}
+
+Result<Row> parse_row(std::string_view line, std::size_t number) {
+  const auto [time_text, value_text] = two_fields(line);
+  const auto at = parse_rfc3339(time_text);
+  if (!at)
+    return bad_line(
+        number, "\"" + std::string{time_text.substr(0, 40)} + "\" is no time such as 2026-02-03T00:00:00Z");
+  if (!value_text) return bad_line(number, "has no second column");
+  Row row{*at, std::nullopt};
+  if (value_text->empty()) return row;
+  row.value = parse_double(*value_text);
+  if (!row.value || *row.value < 0)
+    return bad_line(number,
+                    "\"" + std::string{value_text->substr(0, 40)} + "\" is no intensity in gCO2e/kWh");
+  return row;
+}
+
+/// Sorted by time; of rows with one start the last.
+Result<std::vector<Row>> parse_rows(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::vector<Row> rows;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = trim(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    ++number;
+    if (number == 1) {
+      const auto [first, second] = two_fields(line);
+      if (first != "start_utc" || second != "gco2_per_kwh")
+        return bad_line(1, "the header must begin with start_utc,gco2_per_kwh");
+      continue;
+    }
+    if (line.empty()) continue;
+    TW_TRY(const Row row, parse_row(line, number));
+    rows.push_back(row);
+  }
+  if (number == 0)
+    return fail(ErrorCode::invalid_input, "is empty; it needs a header start_utc,gco2_per_kwh");
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.at < b.at; });
+  std::vector<Row> unique;
+  for (const auto& row : rows) {
+    if (!unique.empty() && unique.back().at == row.at)
+      unique.back() = row;
+    else
+      unique.push_back(row);
+  }
+  return unique;
+}
+
+/// The most frequent difference between neighbours; of equally frequent ones the smallest.
+Milliseconds step_of(const std::vector<Row>& rows, Milliseconds otherwise) {
+  std::map<Milliseconds, std::size_t> seen;
+  for (std::size_t i = 1; i < rows.size(); ++i) ++seen[rows[i].at - rows[i - 1].at];
+  Milliseconds best = otherwise;
+  std::size_t most = 0;
+  for (const auto& [step, times] : seen)
+    if (times > most) {
+      most = times;
+      best = step;
+    }
+  return best;
+}
+
+}  // namespace
+
+void fill_gaps(const Series& raw, std::size_t most, Zone& zone) {
+  const auto size = raw.size();
+  zone.ci.assign(size, 0);
+  zone.known.assign(size, Known::unknown);
+  for (std::size_t i = 0; i < size;) {
+    if (raw[i]) {
+      zone.ci[i] = *raw[i];
+      zone.known[i++] = Known::known;
+      continue;
+    }
+    auto end = i;
+    while (end < size && !raw[end]) ++end;
+    if (i > 0 && end < size && end - i <= most) {
+      const double from = *raw[i - 1];
+      const double to = *raw[end];
+      for (auto k = i; k < end; ++k) {
+        zone.ci[k] = from + (to - from) * static_cast<double>(k - i + 1) / static_cast<double>(end - i + 1);
+        zone.known[k] = Known::interpolated;
+      }
+    }
+    i = end;
+  }
+}
+
+Result<Series> series_from_csv(std::string_view text, UtcTime start, Minute slot, std::size_t most_slots) {
+  TW_TRY(const auto rows, parse_rows(text));
+  Series series;
+  if (rows.empty()) return series;
+  const Milliseconds slot_length = std::chrono::minutes{slot};
+  const auto step = step_of(rows, slot_length);
+  const auto last = rows.back().at + step;
+  if (last <= start) return series;
+  const auto slots = static_cast<std::size_t>((last - start + slot_length - Milliseconds{1}) / slot_length);
+  if (slots > most_slots)
+    return fail(ErrorCode::invalid_input, "reaches " + std::to_string(slots) +
+                                              " slots past the start; at most " + std::to_string(most_slots));
+  std::vector<double> sum(slots, 0);
+  std::vector<Milliseconds> covered(slots, Milliseconds{0});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].value) continue;
+    auto begin = std::max(rows[i].at, start);
+    auto end = rows[i].at + step;
+    if (i + 1 < rows.size()) end = std::min(end, rows[i + 1].at);
+    while (begin < end) {
+      const auto k = static_cast<std::size_t>((begin - start) / slot_length);
+      const auto until = std::min(end, start + slot_length * static_cast<std::int64_t>(k + 1));
+      sum[k] += *rows[i].value * static_cast<double>((until - begin).count());
+      covered[k] += until - begin;
+      begin = until;
+    }
+  }
+  for (std::size_t k = 0; k < slots; ++k)
+    series.push_back(covered[k] == slot_length
+                         ? std::optional<double>{sum[k] / static_cast<double>(slot_length.count())}
+                         : std::nullopt);
+  return series;
+}
+
+}  // namespace tidewatt::planning

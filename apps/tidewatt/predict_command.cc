@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostHorizon = 1'000'000'000;
-constexpr std::size_t kMostTrain = tasks::kMostEpochRows;
+constexpr std::size_t kMostTrain = 10'000;  // an update looks at many epochs: this many take seconds
 constexpr std::size_t kMostListed = 20;
 
 struct PredictOptions {

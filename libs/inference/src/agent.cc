@@ -63,7 +63,7 @@ Agent::State::State(Model sound, const Options& chosen)
       column = std::max(column, shape.seen_states(m));
     }
     for (std::size_t f = 0; f < shape.factors(); ++f) driven.push_back(space->combinations(shape.drivers[f]));
-    scratch.assign(column, 0.0);
+    scratch.assign(padded(column), 0.0);
   } else {
     table_planner.emplace(model, options);
     std::size_t largest = 1;
@@ -73,6 +73,7 @@ Agent::State::State(Model sound, const Options& chosen)
     }
     for (std::size_t m = 0; m < shape.modalities(); ++m) largest = std::max(largest, shape.seen_states(m));
     scratch.assign(2 * largest, 0.0);
+    padded_belief.assign(padded(*std::max_element(shape.states.begin(), shape.states.end())), 0.0);
   }
   const auto& policies = model.policies;
   values.assign(policies.count, 0.0);
@@ -152,8 +153,9 @@ void Agent::State::predict_factors() {
   for (std::size_t f = 0; f < prior.size(); ++f) {
     const auto& drivers = model.shape.drivers[f];
     for (std::size_t i = 0; i < drivers.size(); ++i) from[i] = last[drivers[i]].data();
-    contract(prior[f], {from.data(), drivers.size()}, transitions[f].driver_sizes,
-             transitions[f].slab(taken[f]), prior[f].size(), scratch);
+    contract(padded_belief, {from.data(), drivers.size()}, transitions[f].driver_sizes,
+             transitions[f].slab(taken[f]), transitions[f].width, scratch);
+    std::copy_n(padded_belief.begin(), prior[f].size(), prior[f].begin());
   }
 }
 

@@ -48,7 +48,7 @@ struct Agent::State {
   FactorInference inference;
   Marginals prior, posterior, last, first;
   std::vector<Transition> transitions;  ///< where there is no joint belief
-  std::vector<double> scratch;
+  std::vector<double> scratch, padded_belief;
   double free_energy = 0;
   bool contradicted = false;
   std::size_t steps = 0;

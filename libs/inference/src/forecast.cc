@@ -41,8 +41,10 @@ Forecast Agent::forecast(std::size_t policy) const {
       for (std::size_t f = 0; f < shape.factors(); ++f) {
         std::vector<const double*> from;
         for (const auto g : shape.drivers[f]) from.push_back(before[g].data());
-        contract(q[f], from, s.transitions[f].driver_sizes, s.transitions[f].slab(controls[f]),
-                 shape.states[f], scratch);
+        std::vector<double> next(s.transitions[f].width);
+        contract(next, from, s.transitions[f].driver_sizes, s.transitions[f].slab(controls[f]), next.size(),
+                 scratch);
+        std::copy_n(next.begin(), shape.states[f], q[f].begin());
       }
     }
     forecast.states.emplace_back();

@@ -15,13 +15,11 @@ JointPlanner::JointPlanner(const Model& model, const Options& options, const Joi
     : mode_(options.mode),
       log_c_(log_preferences(model, options.mode)),
       groups_(make_groups(model, options, true)) {
-  std::size_t states = 1;
   std::size_t rows = 1;
   std::vector<char> used(model.shape.factors(), 0);
   for (auto& group : groups_) {
     fill_group(group, model, log_c_, mode_);
     seen_.push_back(space.combinations(group.factors));
-    states = std::max(states, group.states);
     rows = std::max(rows, group.rows);
     for (const auto f : group.factors) {
       overlapping_ = overlapping_ || used[f] != 0;
@@ -35,9 +33,11 @@ JointPlanner::JointPlanner(const Model& model, const Options& options, const Joi
   make_moves(model, space);
   std::size_t largest = 1;
   for (const auto& c : space.components()) largest = std::max(largest, c.states);
-  column_.assign(largest, 0.0);
-  marginal_.assign(states, 0.0);
-  rows_.assign(rows, 0.0);
+  column_.assign(padded(largest), 0.0);
+  std::size_t all_states = 0;
+  for (auto& group : groups_) all_states += group.states;
+  marginals_.assign(kBatch, std::vector<double>(all_states, 0.0));
+  rows_.assign(kBatch, std::vector<double>(rows, 0.0));
   levels_.assign(model.policies.length * space.components().size() * space.size(), 0.0);
 }
 
@@ -115,33 +115,54 @@ void JointPlanner::preferences_changed(const Model& model) {
 
 void JointPlanner::weigh(const double* before, const double* after, const Move& move, const Model& model) {
   const std::size_t size = driven_[0].size();
-  const std::size_t step = move.level / order_.size();
-  double utility = 0, states = 0, a = 0, b = 0;
+  auto& marginals = marginals_[many_];
+  std::fill(marginals.begin(), marginals.end(), 0.0);
+  double* marginal = marginals.data();
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const auto& group = groups_[g];
-    std::fill(marginal_.begin(), marginal_.begin() + static_cast<std::ptrdiff_t>(group.states), 0.0);
-    for (std::size_t j = 0; j < size; ++j) marginal_[seen_[g][j]] += after[j];
-    combine(rows_.data(), marginal_.data(), group.states, group.table.data(), group.rows);
-    utility += rows_[group.utility_row(step)];
-    const double gain = rows_[group.ambiguity] - sum_x_ln_x(rows_.data(), group.outcomes, kTiny);
-    states += gain > 0 ? gain : 0;
-    if (group.novelty_rows != 0) a += rows_[group.novelty];
+    for (std::size_t j = 0; j < size; ++j) marginal[seen_[g][j]] += after[j];
+    marginal += groups_[g].states;
   }
-  if (overlapping_) {
-    const double most = entropy({after, size});
-    if (states > most) states = most;
-  }
+  double b = 0;
   for (std::size_t f = 0; f < transitions_.size(); ++f) {
     if (transitions_[f].novelty.empty()) continue;
     const double* const expected =
         transitions_[f].novelty.data() +
-        model.policies.control(move.policy, step, f) * transitions_[f].driver_states;
+        model.policies.control(move.policy, move.level / order_.size(), f) * transitions_[f].driver_states;
     for (std::size_t j = 0; j < size; ++j) b += before[j] * expected[driven_[f][j]];
   }
-  scores_.utility[move.part] = utility;
-  scores_.state_information[move.part] = states;
-  scores_.a_information[move.part] = a;
+  scores_.utility[move.part] = 0;
+  scores_.state_information[move.part] = 0;
+  scores_.a_information[move.part] = 0;
   scores_.b_information[move.part] = b;
+  if (overlapping_) most_[many_] = entropy({after, size});
+  waiting_[many_++] = move;
+  if (many_ == kBatch) weigh_waiting();
+}
+
+void JointPlanner::weigh_waiting() {
+  std::array<const double*, kBatch> weights{};
+  std::array<double*, kBatch> rows{};
+  std::size_t first = 0;
+  for (const auto& group : groups_) {
+    for (std::size_t i = 0; i < many_; ++i) {
+      weights[i] = marginals_[i].data() + first;
+      rows[i] = rows_[i].data();
+    }
+    first += group.states;
+    combine_batch(rows.data(), weights.data(), many_, group.states, group.table.data(), group.rows);
+    for (std::size_t i = 0; i < many_; ++i) {
+      const auto part = waiting_[i].part;
+      scores_.utility[part] += rows[i][group.utility_row(waiting_[i].level / order_.size())];
+      const double gain = rows[i][group.ambiguity] - sum_x_ln_x(rows[i], group.outcomes, kTiny);
+      scores_.state_information[part] += gain > 0 ? gain : 0;
+      if (group.novelty_rows != 0) scores_.a_information[part] += rows[i][group.novelty];
+    }
+  }
+  for (std::size_t i = 0; overlapping_ && i < many_; ++i) {
+    double& gain = scores_.state_information[waiting_[i].part];
+    gain = std::min(gain, most_[i]);
+  }
+  many_ = 0;
 }
 
 void JointPlanner::evaluate(const JointSpace& space, std::span<const double> now, const Model& model,
@@ -159,6 +180,7 @@ void JointPlanner::evaluate(const JointSpace& space, std::span<const double> now
     const double* const before = step == 0 ? now.data() : levels_.data() + (step * order_.size() - 1) * size;
     weigh(before, to, move, model);
   }
+  if (many_ > 0) weigh_waiting();
   scores_.add_up(options);
 }
 

@@ -1,6 +1,8 @@
 // Scores policies from the joint belief: nothing is taken for independent that is not.
 #pragma once
 
+#include <array>
+
 #include "joint_space.h"
 #include "outcome_group.h"
 #include "score_table.h"
@@ -28,8 +30,11 @@ class JointPlanner {
     std::uint32_t part = 0;    ///< of the score table, when the step is complete
     bool completes = false;
   };
+  static constexpr std::size_t kBatch = 4;
   void make_moves(const Model& model, const JointSpace& space);
   void weigh(const double* before, const double* after, const Move& move, const Model& model);
+  /// Outcomes of the predictions that wait, several at once: the tables are large.
+  void weigh_waiting();
 
   Mode mode_;
   std::vector<Table> log_c_;
@@ -41,7 +46,11 @@ class JointPlanner {
   std::vector<std::size_t> order_;  ///< of components
   std::vector<Move> moves_;
   ScoreTable scores_;
-  std::vector<double> levels_, marginal_, rows_, column_;
+  std::vector<double> levels_, column_;
+  std::vector<std::vector<double>> marginals_, rows_;  ///< [waiting prediction]
+  std::array<Move, kBatch> waiting_{};
+  std::array<double, kBatch> most_{};  ///< that each could tell at most
+  std::size_t many_ = 0;
 };
 
 }  // namespace tidewatt::inference

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels.h"
+
 namespace tidewatt::inference {
 
 JointSpace::JointSpace(const Shape& shape) : sizes_(shape.states), strides_(shape.factors()) {
@@ -62,6 +64,24 @@ std::vector<std::uint32_t> JointSpace::combinations(const std::vector<std::size_
     numbers[j] = static_cast<std::uint32_t>(number);
   }
   return numbers;
+}
+
+void JointSpace::move_alone(const Transition& transition, const double* slab, std::size_t stride,
+                            const double* from, double* to, std::vector<double>& column) const {
+  const std::size_t states = transition.states;
+  const std::size_t block = states * stride;
+  if (stride == 1) {
+    for (std::size_t outer = 0; outer < size_; outer += block) {
+      combine(column.data(), from + outer, states, slab, transition.width);
+      std::copy_n(column.data(), states, to + outer);
+    }
+    return;
+  }
+  for (std::size_t next = 0; next < states; ++next) {
+    for (std::size_t s = 0; s < states; ++s) column[s] = slab[s * transition.width + next];
+    for (std::size_t outer = 0; outer < size_; outer += block)
+      combine(to + outer + next * stride, column.data(), states, from + outer, stride);
+  }
 }
 
 void JointSpace::to_marginals(const double* joint, Marginals& marginals) const {

@@ -36,6 +36,12 @@ class JointSpace {
   void move(std::size_t component, const Controls& controls, std::span<const Transition> transitions,
             const double* from, double* to, std::vector<double>& column) const {
     const Component& c = components_[component];
+    if (c.factors.size() == 1) {
+      const std::size_t f = c.factors[0];
+      const Transition& transition = transitions[f];
+      move_alone(transition, transition.slab(controls[f]), strides_[f], from, to, column);
+      return;
+    }
     std::fill(to, to + size_, 0.0);
     for (std::size_t s = 0; s < c.states; ++s) {
       arrivals(c, s, controls, transitions, column);
@@ -54,13 +60,17 @@ class JointSpace {
     for (std::size_t i = 0; i < c.factors.size(); ++i) {
       const auto& transition = transitions[c.factors[i]];
       const double* const row =
-          transition.slab(controls[c.factors[i]]) + c.driver_row[i][s] * transition.states;
+          transition.slab(controls[c.factors[i]]) + c.driver_row[i][s] * transition.width;
       for (std::size_t next = 0; next < c.states; ++next) column[next] *= row[c.own_state[i][next]];
     }
   }
   void to_marginals(const double* joint, Marginals& marginals) const;
 
  private:
+  /// A factor that only it itself drives; `stride` joint states lie between its states.
+  void move_alone(const Transition& transition, const double* slab, std::size_t stride, const double* from,
+                  double* to, std::vector<double>& column) const;
+
   std::vector<std::size_t> sizes_, strides_;
   std::size_t size_ = 1;
   std::vector<Component> components_;

@@ -33,8 +33,33 @@ TIDEWATT_INLINE void combine_tail(double* y, const double* weights, std::size_t 
 TIDEWATT_INLINE void combine_inline(double* y, const double* weights, std::size_t count, const double* slabs,
                                     std::size_t n) {
   std::size_t i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes) combine_block<4>(y + i, weights, count, slabs + i, n);
-  for (; i + kLanes <= n; i += kLanes) combine_block<1>(y + i, weights, count, slabs + i, n);
+  for (; i + 8 * kLanes <= n; i += 8 * kLanes) combine_block<8>(y + i, weights, count, slabs + i, n);
+  switch ((n - i) / kLanes) {
+    case 7:
+      combine_block<7>(y + i, weights, count, slabs + i, n);
+      break;
+    case 6:
+      combine_block<6>(y + i, weights, count, slabs + i, n);
+      break;
+    case 5:
+      combine_block<5>(y + i, weights, count, slabs + i, n);
+      break;
+    case 4:
+      combine_block<4>(y + i, weights, count, slabs + i, n);
+      break;
+    case 3:
+      combine_block<3>(y + i, weights, count, slabs + i, n);
+      break;
+    case 2:
+      combine_block<2>(y + i, weights, count, slabs + i, n);
+      break;
+    case 1:
+      combine_block<1>(y + i, weights, count, slabs + i, n);
+      break;
+    default:
+      break;
+  }
+  i = n / kLanes * kLanes;
   if (i < n) combine_tail(y, weights, count, slabs, n, i);
 }
 
@@ -48,10 +73,42 @@ TIDEWATT_KERNEL void combine(double* y, const double* weights, std::size_t count
   combine_inline(y, weights, count, slabs, n);
 }
 
-TIDEWATT_KERNEL void combine_many(double* y, std::size_t y_stride, const double* weights, std::size_t stride,
-                                  std::size_t many, std::size_t count, const double* slabs, std::size_t n) {
-  for (std::size_t k = 0; k < many; ++k)
-    combine_inline(y + k * y_stride, weights + k * stride, count, slabs, n);
+TIDEWATT_KERNEL void combine_batch(double* const* y, const double* const* weights, std::size_t many,
+                                   std::size_t count, const double* slabs, std::size_t n) {
+  std::size_t k = 0;
+  for (; k + 4 <= many; k += 4) {
+    const double *w0 = weights[k], *w1 = weights[k + 1], *w2 = weights[k + 2], *w3 = weights[k + 3];
+    std::size_t i = 0;
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+      Lanes a0{}, a1{}, b0{}, b1{}, c0{}, c1{}, d0{}, d1{};
+      for (std::size_t s = 0; s < count; ++s) {
+        const Lanes x0 = load(slabs + s * n + i);
+        const Lanes x1 = load(slabs + s * n + i + kLanes);
+        a0 += x0 * w0[s];
+        a1 += x1 * w0[s];
+        b0 += x0 * w1[s];
+        b1 += x1 * w1[s];
+        c0 += x0 * w2[s];
+        c1 += x1 * w2[s];
+        d0 += x0 * w3[s];
+        d1 += x1 * w3[s];
+      }
+      store(y[k] + i, a0);
+      store(y[k] + i + kLanes, a1);
+      store(y[k + 1] + i, b0);
+      store(y[k + 1] + i + kLanes, b1);
+      store(y[k + 2] + i, c0);
+      store(y[k + 2] + i + kLanes, c1);
+      store(y[k + 3] + i, d0);
+      store(y[k + 3] + i + kLanes, d1);
+    }
+    for (; i + kLanes <= n; i += kLanes)
+      for (std::size_t row = k; row < k + 4; ++row)
+        combine_block<1>(y[row] + i, weights[row], count, slabs + i, n);
+    if (i < n)
+      for (std::size_t row = k; row < k + 4; ++row) combine_tail(y[row], weights[row], count, slabs, n, i);
+  }
+  for (; k < many; ++k) combine_inline(y[k], weights[k], count, slabs, n);
 }
 
 TIDEWATT_KERNEL double sum_x_ln_x(const double* x, std::size_t n, double guard) {

@@ -12,9 +12,10 @@ inline constexpr std::size_t padded(std::size_t n) { return (n + kPadding - 1) /
 
 /// y[i] = sum over s of weights[s] * slabs[s * n + i], s ascending, zero weights left out.
 void combine(double* y, const double* weights, std::size_t count, const double* slabs, std::size_t n);
-/// As combine, for several weight vectors that lie `stride` apart; results lie `y_stride` apart.
-void combine_many(double* y, std::size_t y_stride, const double* weights, std::size_t stride,
-                  std::size_t many, std::size_t count, const double* slabs, std::size_t n);
+/// As combine, with the same bits, for `many` weight vectors over the same slabs, which then are read less
+/// often.
+void combine_batch(double* const* y, const double* const* weights, std::size_t many, std::size_t count,
+                   const double* slabs, std::size_t n);
 /// sum of x ln(x + guard) over n numbers
 double sum_x_ln_x(const double* x, std::size_t n, double guard);
 /// y = ln(x + guard)

@@ -105,7 +105,7 @@ void Agent::State::learn_b_pairwise() {
       std::array<std::size_t, kMostFactors> next{};
       for (std::size_t f = factors, rest = to; f-- > 0; rest /= model.shape.states[f]) {
         next[f] = rest % model.shape.states[f];
-        pair *= transitions_now[f].slab(taken[f])[driven[f][from] * transitions_now[f].states + next[f]];
+        pair *= transitions_now[f].slab(taken[f])[driven[f][from] * transitions_now[f].width + next[f]];
       }
       if (pair == 0) continue;
       for (std::size_t f = 0; f < factors; ++f) {

@@ -10,6 +10,7 @@
 namespace tidewatt::inference {
 namespace {
 
+constexpr std::size_t kBatch = 4;
 using Key = std::vector<std::uint32_t>;
 
 /// Orders a group's factors so that contracting them one after the other costs least.
@@ -110,7 +111,7 @@ class PlanMaker {
       one.drivers.insert(one.drivers.end(), key.begin() + 1, key.end());
     }
     one.first_value = plan_.values;
-    plan_.values += one.count * model_.shape.states[f];
+    plan_.values += one.count * padded(model_.shape.states[f]);
     plan_.factors[step].push_back(std::move(one));
   }
 
@@ -154,8 +155,8 @@ TablePlanner::TablePlanner(const Model& model, const Options& options)
   std::size_t largest = 1;
   for (std::size_t f = 0; f < states_.size(); ++f) {
     transitions_.push_back(make_transition(model, f, mode_));
-    largest = std::max(largest,
-                       transitions_.back().driver_states * states_[f] / transitions_.back().driver_sizes[0]);
+    largest = std::max(largest, transitions_.back().driver_states * transitions_.back().width /
+                                    transitions_.back().driver_sizes[0]);
   }
   std::size_t path = 0;
   for (auto& group : groups_) {
@@ -168,7 +169,7 @@ TablePlanner::TablePlanner(const Model& model, const Options& options)
     for (const auto n : group.sizes) {
       size /= n;
       offsets.push_back(used);
-      used += size + kPadding;
+      used += kBatch * size;
     }
     path = std::max(path, used);
     path_offsets_.push_back(std::move(offsets));
@@ -176,7 +177,7 @@ TablePlanner::TablePlanner(const Model& model, const Options& options)
   }
   path_.assign(path, 0.0);
   scratch_.assign(2 * largest, 0.0);
-  weights_.assign(*std::max_element(states_.begin(), states_.end()), 0.0);
+  weights_.assign(padded(*std::max_element(states_.begin(), states_.end())), 0.0);
   values_.assign(plan_->values, 0.0);
   if (mode_ == Mode::compat) {
     std::size_t cases = 0;
@@ -205,7 +206,32 @@ void TablePlanner::preferences_changed(const Model& model) {
 }
 
 const double* TablePlanner::belief(std::size_t step, std::size_t factor, std::size_t which) const {
-  return values_.data() + plan_->factors[step][factor].first_value + which * states_[factor];
+  return values_.data() + plan_->factors[step][factor].first_value + which * padded(states_[factor]);
+}
+
+const double* TablePlanner::driver_belief(const Marginals& now, std::size_t step, std::size_t factor,
+                                          std::size_t which) const {
+  return step == 0 ? now[factor].data() : belief(step - 1, factor, which);
+}
+
+/// A factor with one driver. Its cases are sorted by control, so those that use the same slab follow each
+/// other.
+void TablePlanner::predict_alone(const Marginals& now, std::size_t step, std::size_t f) {
+  const auto& cases = plan_->factors[step][f];
+  const auto& transition = transitions_[f];
+  std::array<double*, kBatch> to{};
+  std::array<const double*, kBatch> from{};
+  for (std::size_t k = 0; k < cases.count;) {
+    std::size_t many = 0;
+    while (many < kBatch && k + many < cases.count && cases.control[k + many] == cases.control[k]) {
+      to[many] = values_.data() + cases.first_value + (k + many) * transition.width;
+      from[many] = driver_belief(now, step, drivers_[f][0], cases.drivers[k + many]);
+      ++many;
+    }
+    combine_batch(to.data(), from.data(), many, transition.driver_states, transition.slab(cases.control[k]),
+                  transition.width);
+    k += many;
+  }
 }
 
 void TablePlanner::predict(const Marginals& now) {
@@ -216,13 +242,14 @@ void TablePlanner::predict(const Marginals& now) {
       const auto& cases = plan_->factors[step][f];
       const auto& transition = transitions_[f];
       const std::size_t drivers = drivers_[f].size();
+      if (drivers == 1) predict_alone(now, step, f);
       for (std::size_t k = 0; k < cases.count; ++k) {
         for (std::size_t i = 0; i < drivers; ++i)
-          from[i] = step == 0 ? now[drivers_[f][i]].data()
-                              : belief(step - 1, drivers_[f][i], cases.drivers[k * drivers + i]);
-        double* const next = values_.data() + cases.first_value + k * states_[f];
-        contract({next, states_[f]}, {from.data(), drivers}, transition.driver_sizes,
-                 transition.slab(cases.control[k]), states_[f], scratch_);
+          from[i] = driver_belief(now, step, drivers_[f][i], cases.drivers[k * drivers + i]);
+        double* const next = values_.data() + cases.first_value + k * transition.width;
+        if (drivers > 1)
+          contract({next, transition.width}, {from.data(), drivers}, transition.driver_sizes,
+                   transition.slab(cases.control[k]), transition.width, scratch_);
         if (mode_ == Mode::compat) {
           double least = 1;
           for (std::size_t s = 0; s < states_[f]; ++s)
@@ -230,7 +257,7 @@ void TablePlanner::predict(const Marginals& now) {
           smallest_[place++] = least;
         }
         if (transition.novelty.empty()) continue;
-        const std::size_t width = mode_ == Mode::compat ? states_[f] : 1;
+        const std::size_t width = mode_ == Mode::compat ? transition.width : 1;
         double* const weights = weights_.data();
         contract({weights, width}, {from.data(), drivers}, transition.driver_sizes,
                  transition.novelty.data() + cases.control[k] * transition.driver_states * width, width,
@@ -293,8 +320,20 @@ void TablePlanner::weigh_group(std::size_t step, std::size_t g) {
     for (std::size_t i = 0; i < levels; ++i) least[i] = smallest_.data() + first[group.factors[i]];
   }
   const std::uint32_t* done = nullptr;  // the entry whose partial contractions are in path_
+  // entries that differ only in the last factor are contracted together
+  std::array<const double*, kBatch> waiting{};
+  std::array<double*, kBatch> rows{};
+  std::array<std::size_t, kBatch> parts{};
+  std::size_t many = 0;
+  const auto flush = [&] {
+    const double* const from = levels == 1 ? group.table.data() : path_.data() + path_offsets_[g][levels - 2];
+    combine_batch(rows.data(), waiting.data(), many, group.sizes[levels - 1], from, group.rows);
+    for (std::size_t i = 0; i < many; ++i) weigh_fast(rows[i], group, step, parts[i]);
+    many = 0;
+  };
   for (std::size_t k = 0; k < entries.count; ++k) {
     const std::uint32_t* const entry = entries.cases.data() + k * levels;
+    if (many > 0 && !std::equal(entry, entry + levels - 1, done)) flush();
     double smallest = 1;
     for (std::size_t i = 0; i < levels; ++i) {
       beliefs[i] = belief(step, group.factors[i], entry[i]);
@@ -309,14 +348,19 @@ void TablePlanner::weigh_group(std::size_t step, std::size_t g) {
       while (level + 1 < levels && entry[level] == done[level]) ++level;
     std::size_t size = group.states * group.rows;
     for (std::size_t i = 0; i < level; ++i) size /= group.sizes[i];
-    for (; level < levels; ++level) {
+    for (; level + 1 < levels; ++level) {
       size /= group.sizes[level];
       const double* const from = level == 0 ? group.table.data() : path_.data() + path_offsets_[g][level - 1];
       combine(path_.data() + path_offsets_[g][level], beliefs[level], group.sizes[level], from, size);
     }
     done = entry;
-    weigh_fast(path_.data() + path_offsets_[g][levels - 1], group, step, entries.first_part + k);
+    waiting[many] = beliefs[levels - 1];
+    rows[many] = path_.data() + path_offsets_[g][levels - 1] + many * group.rows;
+    parts[many] = entries.first_part + k;
+    ++many;
+    if (many == kBatch) flush();
   }
+  if (many > 0) flush();
 }
 
 void TablePlanner::evaluate(const Marginals& now, const Options& options) {

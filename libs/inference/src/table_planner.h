@@ -48,10 +48,13 @@ class TablePlanner {
 
  private:
   void predict(const Marginals& now);
+  void predict_alone(const Marginals& now, std::size_t step, std::size_t f);
   void weigh_group(std::size_t step, std::size_t g);
   void weigh_fast(const double* rows, const OutcomeGroup& group, std::size_t step, std::size_t part);
   void weigh_slowly(const OutcomeGroup& group, std::size_t step, std::span<const double* const> beliefs,
                     std::size_t part);
+  [[nodiscard]] const double* driver_belief(const Marginals& now, std::size_t step, std::size_t factor,
+                                            std::size_t which) const;
   [[nodiscard]] const double* belief(std::size_t step, std::size_t factor, std::size_t which) const;
 
   Mode mode_;

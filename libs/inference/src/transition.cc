@@ -13,9 +13,10 @@ Transition make_transition(const Model& model, std::size_t f, Mode mode) {
   t.driver_states = model.shape.driver_states(f);
   t.states = model.shape.states[f];
   t.controls = model.shape.controls[f];
-  t.probabilities.assign(t.controls * t.driver_states * t.states, 0.0);
+  t.width = padded(t.states);
+  t.probabilities.assign(t.controls * t.driver_states * t.width, 0.0);
   if (!model.b_counts.empty())
-    t.novelty.assign(t.controls * t.driver_states * (mode == Mode::compat ? t.states : 1), 0.0);
+    t.novelty.assign(t.controls * t.driver_states * (mode == Mode::compat ? t.width : 1), 0.0);
   fill_transition(t, model, f, mode);
   return t;
 }
@@ -25,7 +26,7 @@ void fill_transition(Transition& t, const Model& model, std::size_t f, Mode mode
   for (std::size_t u = 0; u < t.controls; ++u)
     for (std::size_t j = 0; j < t.driver_states; ++j) {
       const auto at = [&](std::size_t next) { return (next * t.driver_states + j) * t.controls + u; };
-      double* const out = t.probabilities.data() + (u * t.driver_states + j) * t.states;
+      double* const out = t.probabilities.data() + (u * t.driver_states + j) * t.width;
       for (std::size_t next = 0; next < t.states; ++next) out[next] = b[at(next)];
       if (t.novelty.empty()) continue;
       const auto& counts = model.b_counts[f];
@@ -33,7 +34,7 @@ void fill_transition(Transition& t, const Model& model, std::size_t f, Mode mode
       for (std::size_t next = 0; next < t.states; ++next)
         total += counts[at(next)] + (mode == Mode::compat ? 1e-16 : 0);
       if (mode == Mode::compat) {
-        double* const weights = t.novelty.data() + (u * t.driver_states + j) * t.states;
+        double* const weights = t.novelty.data() + (u * t.driver_states + j) * t.width;
         for (std::size_t next = 0; next < t.states; ++next)
           weights[next] = counts[at(next)] > 0 ? compat_novelty_weight(counts[at(next)], total) : 0;
       } else {

@@ -10,17 +10,19 @@
 
 namespace tidewatt::inference {
 
-/// One factor's B as [control][drivers...][next], and what its counts can still teach.
+/// One factor's B as [control][drivers...][next, padded to whole vectors], and what its counts can still
+/// teach.
 struct Transition {
   std::vector<std::size_t> driver_sizes;
   std::size_t driver_states = 1, states = 1, controls = 1;
+  std::size_t width = 1;              ///< states, padded
   std::vector<double> probabilities;  ///< [control][drivers][next]
   /// compat: the weights of the first-order form, laid out as probabilities; exact: [control][drivers], the
   /// expected information of one more transition. Empty without counts.
   std::vector<double> novelty;
 
   [[nodiscard]] const double* slab(std::size_t control) const {
-    return probabilities.data() + control * driver_states * states;
+    return probabilities.data() + control * driver_states * width;
   }
 };
 

@@ -1,5 +1,6 @@
 // Searches over whole atoms of one length: what the joint planner asks thousands of times.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "job_search.h"
@@ -64,7 +65,7 @@ std::optional<Found> cheapest_window(const Market& market, const Task& task, con
 }
 
 std::optional<Found> atoms_in_order_of_cost(const Market& market, const Task& task,
-                                            const SearchLimits& limits) {
+                                            const SearchLimits& limits, bool* unique) {
   const Job& job = *task.job;
   const Minute step = market.atoms().step();
   const auto length = static_cast<std::size_t>(job.duration / step);
@@ -72,13 +73,20 @@ std::optional<Found> atoms_in_order_of_cost(const Market& market, const Task& ta
   const double devices = static_cast<double>(job.devices);
   thread_local std::vector<Pick> picks;
   picks.clear();
-  for (auto a = first; a < last; ++a) {
+  picks.reserve(last > first ? last - first : 0);
+  if (task.sites.size() == 1 && !(limits.room && market.limited(task.sites.front()))) {
+    const auto& sums = market.sums(task.sites.front());
+    for (auto a = first; a < last; ++a)
+      picks.push_back({sums[a + 1] - sums[a], static_cast<std::uint32_t>(a), task.sites.front()});
+  }
+  for (auto a = first; a < last && picks.size() < last - first; ++a) {
     double least = 0;
     std::int32_t where = -1;
     for (const int site : task.sites) {
       if (limits.room && market.limited(site) && !market.free(site, a, job.power_kw, devices)) continue;
       const auto& sums = market.sums(site);
       const double cost = sums[a + 1] - sums[a];
+      if (unique != nullptr && where >= 0 && std::abs(cost - least) * job.power_kw < kTie) *unique = false;
       if (where < 0 || cost < least) {
         least = cost;
         where = site;
@@ -92,6 +100,11 @@ std::optional<Found> atoms_in_order_of_cost(const Market& market, const Task& ta
     std::nth_element(picks.begin(), cut, picks.end(), [](const Pick& a, const Pick& b) {
       return a.cost != b.cost ? a.cost < b.cost : a.atom < b.atom;
     });
+  if (unique != nullptr && cut != picks.end()) {
+    const auto dearest =
+        std::max_element(picks.begin(), cut, [](const Pick& a, const Pick& b) { return a.cost < b.cost; });
+    if ((cut->cost - dearest->cost) * job.power_kw < kTie) *unique = false;
+  }
   std::sort(picks.begin(), cut, [](const Pick& a, const Pick& b) { return a.atom < b.atom; });
   Found found;
   double cost = 0;
@@ -123,6 +136,8 @@ bool is_aligned(const Market& market, const Task& task) {
   const Minute step = market.atoms().step();
   if (task.elastic() || step == 0 || job.duration == 0) return false;
   if (job.release % step != 0 || job.duration % step != 0) return false;
+  // A deadline inside an atom leaves a part of it to pieces; one piece of whole atoms has no use for that.
+  if (!task.one_piece && task.deadline < market.atoms().last() && task.deadline % step != 0) return false;
   const auto weights = market.problem().weights.value_or(Weights{});
   if (weights.delay > 0 || (weights.bytes > 0 && job.move_gb > 0)) return false;
   if (job.sites.size() > 1 && job.migration_kwh > 0) return false;
@@ -138,9 +153,14 @@ bool is_aligned(const Market& market, const Task& task) {
   return true;
 }
 
-std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits) {
-  return task.one_piece || limits.one_piece ? cheapest_window(market, task, limits)
-                                            : atoms_in_order_of_cost(market, task, limits);
+std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits,
+                                  bool* unique) {
+  if (task.one_piece || limits.one_piece) {
+    if (unique != nullptr) *unique = task.sites.size() == 1;
+    return cheapest_window(market, task, limits);
+  }
+  if (unique != nullptr) *unique = true;
+  return atoms_in_order_of_cost(market, task, limits, unique);
 }
 
 }  // namespace tidewatt::planning

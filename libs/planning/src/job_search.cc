@@ -191,6 +191,11 @@ std::optional<Found> best_window(const Market& market, const Task& task, const S
 
 std::optional<Found> best_run(const Market& market, const Task& task, const SearchLimits& limits) {
   if (task.elastic()) return best_elastic(market, task, limits);
+  if (limits.latest <= task.deadline && is_aligned(market, task)) {
+    bool unique = true;
+    auto found = best_aligned(market, task, limits, &unique);
+    if (!found || unique || !limits.exact_ties) return found;
+  }
   if (task.one_piece || limits.one_piece) return best_window(market, task, limits);
   if (has_overheads(market, *task.job)) return best_pieces(market, task, limits);
   bool unique = true;

@@ -53,7 +53,9 @@ std::optional<Found> best_run(const Market& market, const Task& task, const Sear
 /// The same for a job whose times lie on the grid of equal atoms and whose pieces cost nothing extra; ties:
 /// any of the cheapest for pieces, the earliest for one piece. Far quicker; see aligned_search.cc.
 bool is_aligned(const Market& market, const Task& task);
-std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits);
+/// @param unique  out, if given: false where another plan may cost the same
+std::optional<Found> best_aligned(const Market& market, const Task& task, const SearchLimits& limits,
+                                  bool* unique = nullptr);
 
 /// One piece, one site.
 std::optional<Found> best_window(const Market& market, const Task& task, const SearchLimits& limits);

@@ -10,7 +10,7 @@ namespace tidewatt::planning {
 namespace {
 
 /// Searches are counted in cells looked at, not in seconds: the same file gives the same plan on any machine.
-constexpr double kPriceWork = 2.4e8;
+constexpr double kPriceWork = 5e7;
 constexpr double kImproveWork = 2.5e8;
 constexpr int kMostPriceRounds = 300;
 constexpr int kMostRuins = 20'000;
@@ -50,7 +50,7 @@ class JointPlanner {
     SearchLimits limits;
     limits.latest = latest;
     limits.exact_ties = exact;
-    limits.single_minutes = single_minutes_;
+    limits.single_minutes = exact && single_minutes_;
     if (aligned_[i] && !exact) return best_aligned(market, *tasks_[i], limits);
     return best_run(market, *tasks_[i], limits);
   }
@@ -74,7 +74,7 @@ class JointPlanner {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const auto& task = *tasks_[i];
       latest_.push_back(task.at_once ? std::min(task.deadline, task.baseline.back().end) : task.deadline);
-      auto found = search(market_, i, latest_[i], true);
+      auto found = search(market_, i, latest_[i], tasks_.size() <= kFewTasks);
       if (!found) {
         possible = false;  // alone it is late already: the caps leave no room in time
         alone_.push_back({});
@@ -107,6 +107,7 @@ class JointPlanner {
     for (std::size_t s = 0; s < sites; ++s)
       if (market_.limited(static_cast<int>(s))) price[s].assign(size, 0);
     best_price = price;
+    const auto alone = limits_alone();
     const int rounds = static_cast<int>(
         std::clamp(kPriceWork / std::max(1.0, work_per_round_), 8.0, static_cast<double>(kMostPriceRounds)));
     build_up(false);
@@ -121,7 +122,8 @@ class JointPlanner {
       double value = 0;
       for (std::size_t s = 0; s < sites; ++s) load[s].assign(price[s].size(), 0);
       for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        auto found = search(priced_, i, latest_[i], false);
+        auto found =
+            aligned_[i] ? best_aligned(priced_, *tasks_[i], alone[i]) : search(priced_, i, latest_[i], false);
         if (!found) continue;
         value += found->value.cost;
         for (const auto& piece : found->segments) {
@@ -163,10 +165,55 @@ class JointPlanner {
         if (!price[s].empty()) priced_.set_prices(static_cast<int>(s), price[s], {});
       }
     }
-    if (may_bound) bound_ = best;
     for (std::size_t s = 0; s < sites; ++s)
       if (!best_price[s].empty()) priced_.set_prices(static_cast<int>(s), best_price[s], {});
+    if (may_bound) bound_ = std::max(*bound_, proved_at_prices(best_price));
     best_price_ = std::move(best_price);
+  }
+
+  /// Each task's limits while nobody else is there: room need not be looked for where there always is.
+  [[nodiscard]] std::vector<SearchLimits> limits_alone() const {
+    std::vector<double> least(market_.grid().sites(), kNoLimit);
+    for (std::size_t s = 0; s < least.size(); ++s)
+      for (const double kw : market_.free_kw(static_cast<int>(s))) least[s] = std::min(least[s], kw);
+    std::vector<SearchLimits> all(tasks_.size());
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      all[i].latest = latest_[i];
+      all[i].exact_ties = false;
+      all[i].room = std::any_of(tasks_[i]->sites.begin(), tasks_[i]->sites.end(), [&](int site) {
+        return tasks_[i]->job->devices > 0 ||
+               tasks_[i]->job->power_kw > least[static_cast<std::size_t>(site)];
+      });
+    }
+    return all;
+  }
+
+  /// The Lagrangian's value at these prices with no short cut that could lift it: pauses are searched by the
+  /// minute where that is affordable, else they are free.
+  double proved_at_prices(const std::vector<std::vector<double>>& price) const {
+    double value = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      SearchLimits limits;
+      limits.latest = latest_[i];
+      limits.exact_ties = false;
+      const Job& job = *tasks_[i]->job;
+      const bool pays =
+          !tasks_[i]->one_piece && (job.suspend_kwh > 0 || job.resume_kwh > 0 || job.migration_kwh > 0);
+      Job free_pauses = job;
+      Task task = *tasks_[i];
+      if (pays && !single_minutes_) {
+        free_pauses.suspend_kwh = free_pauses.resume_kwh = free_pauses.migration_kwh = 0;
+        free_pauses.min_run = 0;
+        task.job = &free_pauses;
+      }
+      const auto found = aligned_[i] ? best_aligned(priced_, task, limits) : best_run(priced_, task, limits);
+      if (found) value += found->value.cost;
+    }
+    for (std::size_t s = 0; s < price.size(); ++s)
+      for (std::size_t a = 0; a < price[s].size(); ++a)
+        if (const double room = market_.free_kw(static_cast<int>(s))[a]; std::isfinite(room))
+          value -= price[s][a] * room;
+    return value;
   }
 
   /// Tasks with the least freedom first, then those that take most.
@@ -269,9 +316,16 @@ class JointPlanner {
       const Total was = total_;
       for (const auto i : out) before.push_back(take_out(i));
       const bool guided = random_() % 3 == 0;
-      for (const auto i : out)
-        if (auto found = place(guided ? priced_ : market_, i, false)) put(i, std::move(*found));
-      if (better(total_, was)) {
+      const bool strict = in_time(was);
+      for (const auto i : out) {
+        const auto& market = guided ? priced_ : market_;
+        auto found = strict ? search(market, i, latest_[i], false) : place(market, i, false);
+        if (!found) break;
+        put(i, std::move(*found));
+      }
+      const bool all_placed =
+          std::none_of(out.begin(), out.end(), [&](std::size_t i) { return plan_[i].segments.empty(); });
+      if (all_placed && better(total_, was)) {
         idle = 0;
         for (const auto i : out) improve(i, false);
         continue;
@@ -303,9 +357,10 @@ class JointPlanner {
 
   double uniform() { return static_cast<double>(random_() >> 11U) * 0x1.0p-53; }
 
-  [[nodiscard]] bool no_lateness() const {
-    return std::all_of(total_.late.begin(), total_.late.end(), [](Minute late) { return late == 0; });
+  [[nodiscard]] static bool in_time(const Total& total) {
+    return std::all_of(total.late.begin(), total.late.end(), [](Minute late) { return late == 0; });
   }
+  [[nodiscard]] bool no_lateness() const { return in_time(total_); }
 
   /// A random task and others whose windows meet its own.
   std::vector<std::size_t> pick_neighbours(std::size_t count) {

@@ -22,8 +22,8 @@ Minute common_step(const Problem& problem, const std::vector<Task>& tasks, Minut
     const auto& job = *task.job;
     for (const Minute at : {job.release, task.earliest, job.duration, job.min_run}) step = std::gcd(step, at);
     if (task.deadline < last) step = std::gcd(step, std::max<Minute>(0, task.deadline));
-    overheads = overheads ||
-                (job.interruptible && (job.suspend_kwh > 0 || job.resume_kwh > 0 || job.migration_kwh > 0));
+    overheads = overheads || job.migration_kwh > 0 ||
+                (job.interruptible && (job.suspend_kwh > 0 || job.resume_kwh > 0));
   }
   for (const auto& site : problem.sites) {
     for (const auto& event : site.events)
@@ -36,15 +36,37 @@ Minute common_step(const Problem& problem, const std::vector<Task>& tasks, Minut
   return step;
 }
 
+/// How long a queue may get behind the horizon: caps are at least half used while jobs wait that fit under
+/// them.
+Minute queue_length(const Problem& problem, const Grid& grid, const std::vector<Task>& tasks) {
+  bool limited = false, counted = false;
+  double cap = kNoLimit;
+  for (std::size_t s = 0; s < grid.sites(); ++s) {
+    const int site = static_cast<int>(s);
+    limited = limited || grid.site(site).limited || problem.sites[s].thermal;
+    counted = counted || problem.sites[s].devices || problem.sites[s].thermal;
+    if (grid.site(site).limited) cap = std::min(cap, grid.cap_at(site, grid.end_of_change()));
+  }
+  if (!limited) return 0;
+  double work = 0, minutes = 0;
+  for (const auto& task : tasks) {
+    const Minute length = task.baseline.empty() ? 0 : task.baseline.back().end - task.baseline.back().begin;
+    minutes += static_cast<double>(up_to(std::min(length, kMostAtoms), problem.slot));
+    work += task.baseline.empty()
+                ? 0
+                : task.baseline.back().kw *
+                      static_cast<double>(up_to(std::min(length, kMostAtoms), problem.slot));
+  }
+  const double queue = counted || cap <= 0 ? minutes : std::min(minutes, 2 * work / cap);
+  return static_cast<Minute>(std::min(queue, static_cast<double>(kMostAtoms)));
+}
+
 }  // namespace
 
 Atoms::Atoms(const Problem& problem, const Grid& grid, const std::vector<Task>& tasks)
     : slot_(problem.slot), by_minute_(problem.by_minute) {
   Minute last = grid.end_of_change();
-  Minute longest = 0, all = 0;
-  bool limited = false;
-  for (std::size_t s = 0; s < grid.sites(); ++s)
-    limited = limited || grid.site(static_cast<int>(s)).limited || problem.sites[s].thermal;
+  Minute longest = 0;
   for (const auto& task : tasks) {
     Minute length = task.duration();
     if (task.elastic() && !task.baseline.empty())
@@ -52,10 +74,9 @@ Atoms::Atoms(const Problem& problem, const Grid& grid, const std::vector<Task>& 
     length = std::min<Minute>(length, kMostAtoms);
     last = std::max(last, task.earliest + length);
     longest = std::max(longest, length);
-    all = std::min(all + up_to(length, problem.slot), kMostAtoms);
   }
   // Where caps hold, jobs may queue up behind the horizon.
-  last = up_to(last + longest + (limited ? all : 0), problem.slot) + problem.slot;
+  last = up_to(last + longest + queue_length(problem, grid, tasks), problem.slot) + problem.slot;
   Minute step = problem.by_minute ? common_step(problem, tasks, last) : problem.slot;
   if (last / step > kMostAtoms) last = up_to(std::max(grid.end_of_change(), step * kMostAtoms), problem.slot);
   for (Minute at = 0; at <= last; at += step) begin_.push_back(at);

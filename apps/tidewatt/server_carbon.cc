@@ -111,10 +111,10 @@ void take_carbon(config::Settings& settings, ServerArguments& arguments, const F
   }
   check_grids(settings, live.zones);
   live.ttl = settings.duration("carbon.ttl");
-  live.secrets = {
-      secret(settings, "carbon.electricitymaps_token", files), settings.text("carbon.watttime_user"),
-      secret(settings, "carbon.watttime_password", files), secret(settings, "carbon.greengrid_key", files),
-      secret(settings, "carbon.peer_token", files)};
+  live.secrets = {secret(settings, "carbon.electricitymaps_token", files),
+                  settings.text("carbon.watttime_user"), secret(settings, "carbon.watttime_password", files),
+                  secret(settings, "carbon.greengrid_key", files),
+                  secret(settings, "carbon.peer_token", files)};
   need(settings, live.zones, "electricitymaps", "carbon.electricitymaps_token",
        live.secrets.electricitymaps_token);
   need(settings, live.zones, "watttime", "carbon.watttime_user", live.secrets.watttime_user);

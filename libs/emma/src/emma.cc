@@ -273,9 +273,9 @@ carbon::ZoneStatus Emma::Impl::status(const Zone& zone) const {
       one.state = "paused";
       one.next_try_at = now + (provider.health().not_before() - mono);
     } else {
-      one.state = provider.health().last_failure()  ? "failing"
-                  : provider.status.successes > 0 ? "ok"
-                                                  : "untried";
+      one.state = provider.health().last_failure() ? "failing"
+                  : provider.status.successes > 0  ? "ok"
+                                                   : "untried";
     }
   }
   return out;

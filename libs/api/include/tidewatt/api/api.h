@@ -50,7 +50,7 @@ struct ApiOptions {
   RateLimit agents{50'000, 100'000};  ///< a token may be shared by a whole cluster
   RateLimit sign_in{1, 20};           ///< per remote address
   std::shared_ptr<const carbon::Signals> signals;  ///< nullptr = no zone is configured
-  std::optional<SsoOptions> sso;      ///< nullopt = tokens and login links only
+  std::optional<SsoOptions> sso;                   ///< nullopt = tokens and login links only
 };
 
 class Api {

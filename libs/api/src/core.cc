@@ -37,7 +37,7 @@ Result<std::shared_ptr<const Registry>> Core::registry() {
     fresh->places.emplace(std::pair{fresh->tasks[i].cluster, fresh->tasks[i].task_id}, i);
   for (const auto& task : fresh->tasks)
     if (task.started_at || task.finished_at)
-      fresh->windows[task.task_id] = {task.started_at, task.finished_at};
+      fresh->windows[task.cluster][task.task_id] = {task.started_at, task.finished_at};
   cached_registry = std::move(fresh);
   registry_at = now;
   return cached_registry;

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 /// Task windows and teams as last read from the registry.
 struct Registry {
   std::vector<ledger::TaskInfo> tasks;
-  ledger::TaskWindows windows;
+  ledger::ClusterWindows windows;
   std::map<std::pair<std::string, std::string>, std::size_t>
       places;  ///< (cluster, task id) -> index in tasks
   [[nodiscard]] const ledger::TaskInfo* find(std::string_view cluster, std::string_view task_id) const;

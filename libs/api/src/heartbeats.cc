@@ -30,8 +30,8 @@ net::Response post_heartbeats(Core& core, const Call& call) {
   // A registry that can't be read is no reason to refuse beats: they are answered `retry` by the ledger when
   // the store is down, and without windows the both-ends rule holds.
   const auto registry = core.registry();
-  static const ledger::TaskWindows kNoWindows;
-  const auto results = core.ledger.book(received, registry ? (*registry)->windows : kNoWindows);
+  static const ledger::ClusterWindows none;
+  const auto results = core.ledger.book(received, registry ? (*registry)->windows : none);
   for (std::size_t i = 0; i < results.size(); ++i)
     answers[places[i]] = {std::string{ledger::to_string(results[i].outcome)}, results[i].reason};
 

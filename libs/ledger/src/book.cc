@@ -20,6 +20,12 @@ constexpr Milliseconds kLongestBridge{
 /// A device that no beat named for so long is taken for removed: the node's seconds aren't partial for its
 /// sake any more.
 constexpr Milliseconds kRetireAfter{hours{7 * 24}};
+/// A card that another one replaced in its slot is remembered until no spool holds its beats any more: they
+/// must not be booked again.
+constexpr Milliseconds kForgetReplaced{hours{8 * 24}};
+/// Gaps go into the hours they lie in this far back; before, into their first hour. One beat after a year
+/// must not make a year of rows for each of its devices.
+constexpr Milliseconds kLongestGapByHour{hours{31 * 24}};
 /// One beat's energy in one domain stays below this, so that sums of a beat fit 64 bits.
 constexpr std::int64_t kMostPerBeat = 9'000'000'000'000'000'000;
 constexpr double kLeastCovered = 0.9;
@@ -33,12 +39,13 @@ std::optional<Milliwatts> plausible(std::optional<Watts> power, std::optional<Wa
   return metering::why_implausible(*power, limit).empty() ? exact : std::nullopt;
 }
 
-/// Adds a stretch of time to the hours it lies in. What lies further back than a bridge may reach goes to its
-/// first hour: a clock from 1970 must not make half a million rows.
+/// Adds a stretch of time to the hours it lies in. What lies further back than a bridge may reach, or a gap
+/// is told by the hour, goes to its first hour: a clock from 1970 must not make half a million rows.
 void add_time(AccountDelta& delta, UtcRange range, Milliseconds Measures::* what) {
   if (range.begin >= range.end) return;
-  if (range.length() > kLongestBridge) {
-    const auto cut = range.end - kLongestBridge;
+  const auto longest = what == &Measures::gap ? kLongestGapByHour : kLongestBridge;
+  if (range.length() > longest) {
+    const auto cut = range.end - longest;
     delta.at(hour_of(range.begin)).*what += cut - range.begin;
     range.begin = cut;
   }
@@ -54,6 +61,13 @@ void add_sample(AccountDelta& delta, UtcTime at) {
   ++delta.at(hour_of(at)).samples;
   if (!delta.first_sample_at || at < *delta.first_sample_at) delta.first_sample_at = at;
   if (!delta.last_sample_at || at > *delta.last_sample_at) delta.last_sample_at = at;
+}
+
+/// As tools spell vendors and uuids: "NVIDIA" and "nvidia" are one.
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 /// A part of a device's interval within one hour and one segment, with its exact energy.
@@ -121,7 +135,6 @@ class Booker {
     curve_.at = at_;
     curve_.cpu_util = beat_.cpu_util;
     listed_.assign(cursor_.devices.size(), false);
-    gone_.assign(cursor_.devices.size(), false);
     devices_.reserve(beat_.devices.size());
     curve_.devices.reserve(beat_.devices.size());
     for (const auto& sample : beat_.devices) device(sample);
@@ -177,10 +190,11 @@ class Booker {
     for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
       const auto& c = cursor_.devices[i];
       if (c.domain != sample.domain) continue;
-      if (!sample.uuid.empty() && c.uuid == sample.uuid) return i;
-      const bool other_vendor = !c.vendor.empty() && !sample.vendor.empty() && c.vendor != sample.vendor;
+      if (!sample.uuid.empty() && same_name(c.uuid, sample.uuid)) return i;
+      const bool other_vendor =
+          !c.vendor.empty() && !sample.vendor.empty() && !same_name(c.vendor, sample.vendor);
       if (c.index == sample.index && (sample.uuid.empty() || c.uuid.empty()) && !other_vendor &&
-          !named_in_beat(c))
+          !named_in_beat(c) && !replaced_at(i))
         by_index = i;
     }
     return by_index;
@@ -188,19 +202,24 @@ class Booker {
 
   [[nodiscard]] bool named_in_beat(const DeviceCursor& c) const {
     return std::any_of(beat_.devices.begin(), beat_.devices.end(), [&](const DeviceSample& s) {
-      return s.domain == c.domain && !s.uuid.empty() && s.uuid == c.uuid;
+      return s.domain == c.domain && !s.uuid.empty() && same_name(s.uuid, c.uuid);
     });
   }
 
-  std::size_t make_cursor(const DeviceSample& sample) {
-    // Another card in this slot: the one before it is gone. It is taken out at the end, when no place is kept
-    // any more.
-    for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
-      const auto& c = cursor_.devices[i];
-      if (c.domain == sample.domain && c.index == sample.index && !c.uuid.empty() && !listed_[i] &&
-          !named_in_beat(c))
-        gone_[i] = true;
+  /// When the same agent last named another card in this one's slot, if that was later. The cards of two
+  /// agents (two containers, each with an index 0) are never each other's successors.
+  [[nodiscard]] std::optional<UtcTime> replaced_at(std::size_t place) const {
+    const auto& c = cursor_.devices[place];
+    std::optional<UtcTime> at;
+    for (const auto& other : cursor_.devices) {
+      if (other.index != c.index || other.listed_at <= c.listed_at || other.domain != c.domain) continue;
+      if (other.uuid.empty() || c.uuid.empty() || other.agent_id != c.agent_id) continue;
+      at = std::max(at.value_or(other.listed_at), other.listed_at);
     }
+    return at;
+  }
+
+  std::size_t make_cursor(const DeviceSample& sample) {
     DeviceCursor made;
     made.domain = sample.domain;
     made.index = sample.index;
@@ -208,7 +227,6 @@ class Booker {
     made.vendor = sample.vendor;
     cursor_.devices.push_back(std::move(made));
     listed_.push_back(true);
-    gone_.push_back(false);
     return cursor_.devices.size() - 1;
   }
 
@@ -228,12 +246,16 @@ class Booker {
     end.limit = plausible(sample.power_limit);
     auto& domain = work(sample.domain);
     // A counter alone is a reading where it can be compared; else the next known power spans these seconds.
-    const bool known = end.power || (end.counter && (!place || comparable(cursor_.devices[*place], sample)));
+    const bool comparable = place && counters_compare(cursor_.devices[*place], sample);
+    const bool known = end.power || (end.counter && (!place || comparable));
     if (!place && !known) return;
-    const bool first = !place;
-    if (first) place = make_cursor(sample);
+    // A card that comes back to the slot another one had meanwhile starts anew.
+    const auto replaced = place ? replaced_at(*place) : std::nullopt;
+    const bool first = !place || (replaced && at_ > *replaced);
+    if (!place) place = make_cursor(sample);
     auto& cursor = cursor_.devices[*place];
     listed_[*place] = true;
+    if (first) begun_.push_back(*place);
     cursor.listed_at = std::max(cursor.listed_at, at_);
     cursor.agent_id = beat_.agent_id;
     if (!known) {
@@ -255,25 +277,27 @@ class Booker {
       add_sample(on_device(tw, task, delta.key), at_);
     }
     if (!first) {
-      interval(domain, cursor, sample, end, tasks, delta);
+      interval(domain, cursor, sample, end, comparable, tasks, delta);
       reconcile(cursor, sample, end);
     }
     devices_.push_back(std::move(delta));
     advance(cursor, sample, end, tasks);
   }
 
-  /// Same boot, card and epoch as at the last known sample, and trusted.
-  [[nodiscard]] bool comparable(const DeviceCursor& cursor, const DeviceSample& sample) const {
+  /// Same boot, card and epoch as at the last known sample, and trusted. Without an epoch only one agent's
+  /// values belong together: another one may count from another zero.
+  [[nodiscard]] bool counters_compare(const DeviceCursor& cursor, const DeviceSample& sample) const {
     return cursor.counter && !cursor.counter_distrusted && cursor.counter_boot == beat_.boot_id &&
-           cursor.uuid == sample.uuid && cursor.counter_epoch == sample.counter_epoch &&
+           same_name(cursor.uuid, sample.uuid) && cursor.counter_epoch == sample.counter_epoch &&
+           (!sample.counter_epoch.empty() || cursor.agent_id == beat_.agent_id) &&
            at_ - cursor.at <= kLongestBridge;
   }
 
   void interval(DomainWork& domain, const DeviceCursor& cursor, const DeviceSample& sample, IntervalEnd end,
-                const TaskSet& now, AccountDelta& device) {
+                bool comparable, const TaskSet& now, AccountDelta& device) {
     const auto dt = at_ - cursor.at;
     if (!end.limit) end.limit = cursor.limit;
-    end.counter_comparable = comparable(cursor, sample);
+    end.counter_comparable = comparable;
     auto result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
     if (result && result->energy.n > domain.budget) {
       end.counter_comparable = false;
@@ -446,16 +470,23 @@ class Booker {
   }
 
   /// A device that this agent used to report and that this beat doesn't name fell off the bus: unknown, not
-  /// gone.
+  /// gone. Where another card begins in its slot, nobody knows what the slot drew meanwhile.
   void find_missing() {
     for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
       const auto& c = cursor_.devices[i];
-      if (!listed_[i] && !gone_[i] && c.agent_id == beat_.agent_id && at_ - c.listed_at <= kRetireAfter)
+      if (!listed_[i] && c.agent_id == beat_.agent_id && at_ - c.listed_at <= kRetireAfter &&
+          (!replaced_at(i) || begins_in_slot(c)))
         unknown_.push_back(i);
     }
     for (const auto i : unknown_)
       for (auto& domain : domains_)
         if (domain.domain == cursor_.devices[i].domain) domain.unknown.push_back(&cursor_.devices[i]);
+  }
+
+  [[nodiscard]] bool begins_in_slot(const DeviceCursor& c) const {
+    return std::any_of(begun_.begin(), begun_.end(), [&](std::size_t i) {
+      return cursor_.devices[i].index == c.index && cursor_.devices[i].domain == c.domain;
+    });
   }
 
   DomainCursor& domain_cursor(const std::string& name, bool& made) {
@@ -525,9 +556,15 @@ class Booker {
   }
 
   void retire() {
+    std::vector<bool> forgotten;
+    forgotten.reserve(cursor_.devices.size());
+    for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
+      const auto unnamed_for = at_ - cursor_.devices[i].listed_at;
+      forgotten.push_back(unnamed_for > kLongestBridge || (unnamed_for > kForgetReplaced && replaced_at(i)));
+    }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < cursor_.devices.size(); ++i) {
-      if (gone_[i] || at_ - cursor_.devices[i].listed_at > kLongestBridge) continue;
+      if (forgotten[i]) continue;
       if (kept != i) cursor_.devices[kept] = std::move(cursor_.devices[i]);
       ++kept;
     }
@@ -540,8 +577,8 @@ class Booker {
   const TaskWindows& windows_;
   const Rules& rules_;
 
-  std::vector<bool> listed_;  ///< by place in cursor_.devices: named by this beat
-  std::vector<bool> gone_;    ///< likewise: another card stands in its slot now
+  std::vector<bool> listed_;        ///< by place in cursor_.devices: named by this beat
+  std::vector<std::size_t> begun_;  ///< places whose first sample this is
   std::vector<std::size_t> unknown_;
   std::vector<AccountDelta> devices_;
   std::vector<DomainWork> domains_;

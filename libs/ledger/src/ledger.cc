@@ -40,7 +40,10 @@ struct Ledger::NodeWork {
   bool settled = false;  ///< results are final
 };
 
-void Ledger::prepare(NodeWork& work, const TaskWindows& windows) {
+void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
+  static const TaskWindows none;
+  const auto found = windows_of.find(work.node.cluster);
+  const auto& windows = found != windows_of.end() ? found->second : none;
   work.results.assign(work.beats.size(), {});
   work.notes.clear();
   work.newest.clear();
@@ -125,7 +128,7 @@ SharedNode Ledger::seen(const NodeWork& work) {
   return std::make_shared<const NodeInfo>(*std::move(info));
 }
 
-std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const TaskWindows& windows) {
+std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const ClusterWindows& windows) {
   std::map<NodeKey, NodeWork> by_node;
   for (std::size_t i = 0; i < beats.size(); ++i) {
     NodeKey key{beats[i].beat->cluster, beats[i].beat->node_id};

@@ -97,14 +97,121 @@ TEST(Book, AnotherAgentOfTheNodeDoesNotMakeThisOnesDevicesUnknown) {
   EXPECT_EQ(books.node("n1").covered, seconds{20});
 }
 
-TEST(Book, CardReplacedInItsSlotStartsAnewAndTheOldOneIsForgotten) {
+/// A beat of agent `agent` that names one card by its uuid, 100 W.
+Beat of_card(const std::string& agent, const std::string& uuid, std::optional<std::uint64_t> seq, int at) {
+  auto builder = BeatBuilder("n1", 0, at).gpu(0, 100);
+  builder.last().uuid = uuid;
+  builder.beat.agent_id = agent;
+  builder.beat.seq = seq;
+  return builder.beat;
+}
+
+TEST(Book, CardReplacedInItsSlotStartsAnewAndTheSecondsBetweenArePartial) {
   Books books;
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 50));
   auto fresh = BeatBuilder("n1", 2, 20).gpu(0, 100, 70);
   fresh.last().uuid = "GPU-new";
   books.take(fresh);
   EXPECT_EQ(books.node("n1").energy.n, 0);
+  EXPECT_EQ(books.node("n1").partial, seconds{20}) << "nobody knows what the slot drew";
+  fresh = BeatBuilder("n1", 3, 40).gpu(0, 100, 2'070);
+  fresh.last().uuid = "GPU-new";
+  books.take(fresh);
+  EXPECT_EQ(books.node("n1").energy.n, 2'000 * kJoule);
+  EXPECT_EQ(books.node("n1").partial, seconds{20}) << "the card that is gone is not an unknown one";
+}
+
+TEST(Book, ReplacedCardIsForgottenOnceNoSpoolHoldsItsBeats) {
+  Books books;
+  books.take(of_card("a", "GPU-old", 1, 0));
+  books.take(of_card("a", "GPU-new", 2, 20));
+  EXPECT_EQ(books.cursors.begin()->second.devices.size(), 2U);
+  books.take(of_card("a", "GPU-new", 3, 9 * 86'400));
   EXPECT_EQ(books.cursors.begin()->second.devices.size(), 1U);
+}
+
+TEST(Book, BeatsOfAReplacedCardThatComeAgainAddNothing) {
+  for (const bool with_seq : {true, false}) {
+    Books books;
+    for (int i = 0; i < 3; ++i)
+      books.take(of_card("a", "GPU-old", static_cast<std::uint64_t>(i) + 1, i * 20));
+    books.take(of_card("a", "GPU-new", 4, 60));
+    EXPECT_EQ(books.node("n1").energy.n, 4'000 * kJoule);
+    for (int i = 0; i < 3; ++i)
+      books.take(of_card(with_seq ? "b" : "a", "GPU-old",
+                         with_seq ? std::optional{static_cast<std::uint64_t>(i) + 1} : std::nullopt, i * 20));
+    books.take(of_card("a", "GPU-new", 5, 80));
+    EXPECT_EQ(books.node("n1").energy.n, 6'000 * kJoule);
+  }
+}
+
+TEST(Book, AStaleBeatOfTheCardBeforeDoesNotEndTheNewOnesInterval) {
+  Books books;
+  books.take(of_card("a", "GPU-new", 4, 60));
+  books.take(of_card("a", "GPU-old", 1, 0));
+  books.take(of_card("a", "GPU-old", 2, 20));
+  books.take(of_card("a", "GPU-new", 5, 80));
+  EXPECT_EQ(books.node("n1").energy.n, 4'000 * kJoule);
+}
+
+TEST(Book, CardThatComesBackToItsSlotStartsAnew) {
+  Books books;
+  books.take(of_card("a", "GPU-one", 1, 0));
+  books.take(of_card("a", "GPU-two", 2, 20));
+  books.take(of_card("a", "GPU-one", 3, 40));
+  EXPECT_EQ(books.node("n1").energy.n, 0);
+  books.take(of_card("a", "GPU-one", 4, 60));
+  EXPECT_EQ(books.node("n1").energy.n, 2'000 * kJoule);
+}
+
+TEST(Book, CardsOfTwoAgentsWithOneIndexAreTwo) {
+  Books books;
+  for (int i = 0; i <= 10; ++i) {
+    books.take(of_card("a", "GPU-a", static_cast<std::uint64_t>(i) + 1, i * 20));
+    books.take(of_card("b", "GPU-b", static_cast<std::uint64_t>(i) + 1, i * 20 + 10));
+  }
+  EXPECT_EQ(books.node("n1").energy.n, 2 * 20'000 * kJoule);
+  EXPECT_EQ(books.node("n1").gap, seconds{0});
+}
+
+TEST(Book, SpellingsOfAVendorOrUuidAreOneCard) {
+  Books books;
+  books.take(of_card("a", "GPU-abcd", 1, 0));
+  books.take(of_card("b", "GPU-ABCD", 1, 0));
+  books.take(of_card("a", "GPU-abcd", 2, 20));
+  books.take(of_card("b", "GPU-ABCD", 2, 20));
+  EXPECT_EQ(books.node("n1").energy.n, 2'000 * kJoule);
+  Books named;
+  for (const auto* vendor : {"nvidia", "NVIDIA", "Nvidia"}) {
+    auto beat = of_card(vendor, "", 1, named.notes.empty() && named.accounts.empty() ? 0 : 20);
+    beat.devices[0].vendor = vendor;
+    named.take(beat);
+  }
+  EXPECT_EQ(named.node("n1").energy.n, 2'000 * kJoule);
+}
+
+TEST(Book, CountersWithoutEpochBelongToTheirAgent) {
+  Books books;
+  const auto beat = [](const std::string& agent, std::uint64_t seq, int at, double counter) {
+    auto made = of_card(agent, "GPU-0", seq, at);
+    made.devices[0].energy_total = Joules{counter};
+    return made;
+  };
+  // Each counts from a zero of its own: 50,000 and 40,000 J at the start.
+  books.take(beat("a", 1, 0, 50'000));
+  books.take(beat("b", 1, 10, 41'000));
+  books.take(beat("a", 2, 20, 52'000));
+  books.take(beat("b", 2, 30, 43'000));
+  EXPECT_EQ(books.node("n1").energy.n, 3'000 * kJoule);
+  EXPECT_EQ(books.node("n1").counter.n, 0);
+}
+
+TEST(Book, AGapOfMonthsIsToldByTheHourForItsLastMonthOnly) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, 100));
+  books.take(BeatBuilder("n1", 2, 200 * 86'400).gpu(0, 100));
+  EXPECT_LE(books.accounts.begin()->second.hours.size(), 31U * 24 + 4);
+  EXPECT_EQ(books.node("n1").gap, hours{200 * 24} - minutes{1});
 }
 
 TEST(Book, UuidThatIsMissingOnceDoesNotCountTheCardTwice) {

@@ -156,6 +156,21 @@ TEST_F(LedgerTest, LateBeatDoesNotChangeTheOffsetOfTheClock) {
   EXPECT_EQ(take(other_boot, 400), Offset{}) << "another boot, and late: nothing is known of its clock";
 }
 
+TEST_F(LedgerTest, AnotherClustersTaskOfTheSameIdHasWindowsOfItsOwn) {
+  const ClusterWindows windows{
+      {"other", {{"train", {kStart + std::chrono::seconds{5}, kStart + std::chrono::seconds{10}}}}}};
+  std::vector<Beat> beats;
+  for (int i = 0; i <= 2; ++i)
+    beats.push_back(
+        BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100, {}, {holder("train")}).beat);
+  std::vector<ReceivedBeat> received;
+  for (auto& beat : beats) received.push_back({&beat, {*beat.sampled_at, beat.monotonic, "r"}});
+  ledger.book(received, windows);
+  const auto tasks = store->accounts({Scope::task, "", {"train"}, ""});
+  ASSERT_EQ(tasks->size(), 1U);
+  EXPECT_EQ(tasks->front().totals.energy.to_string(), "4000000000");
+}
+
 TEST_F(LedgerTest, NodeThatWasOnlyEverRefusedDoesNotExist) {
   auto future = BeatBuilder("ghost", 1, 4000).gpu(0, 200).beat;
   const ReceivedBeat received{&future, {kStart, Milliseconds{0}, "r"}};

@@ -36,6 +36,8 @@ struct TaskWindow {
   std::optional<UtcTime> finished_at;
 };
 using TaskWindows = std::map<std::string, TaskWindow, std::less<>>;
+/// A task id names one task of one cluster.
+using ClusterWindows = std::map<std::string, TaskWindows, std::less<>>;
 
 enum class Verdict : std::uint8_t { accepted, duplicate, rejected };
 

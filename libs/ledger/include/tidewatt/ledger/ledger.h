@@ -38,13 +38,13 @@ class Ledger {
 
   /// One result per beat, in order. `accepted` = durable in the store. A store failure answers `retry` for
   /// the beats it concerns; liveness is noted all the same.
-  std::vector<BeatResult> book(std::span<const ReceivedBeat> beats, const TaskWindows& windows = {});
+  std::vector<BeatResult> book(std::span<const ReceivedBeat> beats, const ClusterWindows& windows = {});
 
   [[nodiscard]] const LedgerCounters& counters() const { return counters_; }
 
  private:
   struct NodeWork;
-  void prepare(NodeWork& work, const TaskWindows& windows);
+  void prepare(NodeWork& work, const ClusterWindows& windows);
   SharedNode seen(const NodeWork& work);
 
   Store& store_;

@@ -116,7 +116,7 @@ Result<RotatedToken> Access::rotate_token(const std::string& id, Milliseconds gr
   if (grace < Milliseconds{0} || grace > kLongestGrace)
     return fail(ErrorCode::invalid_input, fmt::format("a grace of {} s is not allowed", grace.count() / 1000),
                 fmt::format("give 0 to {} s (7 days)", kLongestGrace.count() / 1000));
-  TW_TRY(auto old, find_token(id));
+  TW_TRY(const auto old, find_token(id));
   if (!valid(old))
     return fail(ErrorCode::conflict,
                 fmt::format("token \"{}\" is {}: it has nothing to hand on", id,
@@ -131,16 +131,13 @@ Result<RotatedToken> Access::rotate_token(const std::string& id, Milliseconds gr
   record.team = old.team;
   record.expires_at = old.expires_at;
   rotated.old_until = old.expires_at ? std::min(*old.expires_at, now + grace) : now + grace;
-  (grace == Milliseconds{0} ? old.revoked_at : old.expires_at) = rotated.old_until;
-  TW_TRY_STATUS(store_.put_token(record));
-  if (auto ended = store_.put_token(old); !ended) {
-    // Nobody was told the new secret: it must not stay behind as a token that nobody holds.
-    record.revoked_at = now;
-    if (const auto undone = store_.put_token(record); !undone)
-      return tl::unexpected(ended.error().with_context(
-          fmt::format("token {} was made and could not be taken back, revoke it", record.id)));
-    return tl::unexpected(std::move(ended).error());
-  }
+  auto ended = old;
+  (grace == Milliseconds{0} ? ended.revoked_at : ended.expires_at) = rotated.old_until;
+  TW_TRY(const bool replaced, store_.replace_token(old, ended, record));
+  if (!replaced)
+    return fail(ErrorCode::conflict,
+                fmt::format("token \"{}\" was revoked or rotated by somebody else meanwhile", id),
+                "look at the list of tokens, then try again");
   TW_TRY_STATUS(note(actor, "token.rotated",
                      fmt::format("{} {} -> {}, the old one works until {}", old.id, old.name, record.id,
                                  format_rfc3339(rotated.old_until))));

@@ -161,6 +161,17 @@ class MemoryStore final : public Store {
     tokens_.insert_or_assign(token.id, token);
     return {};
   }
+  Result<bool> replace_token(const TokenRecord& before, const TokenRecord& ended,
+                             const TokenRecord& successor) override {
+    const std::lock_guard lock(mutex_);
+    const auto known = tokens_.find(before.id);
+    if (known == tokens_.end() || known->second.expires_at != before.expires_at ||
+        known->second.revoked_at != before.revoked_at)
+      return false;
+    known->second = ended;
+    tokens_.insert_or_assign(successor.id, successor);
+    return true;
+  }
   Result<std::vector<TokenRecord>> tokens() override { return values(tokens_); }
 
   Status append_audit(const AuditEntry& entry) override {

@@ -326,5 +326,26 @@ TEST_P(StoreContract, TasksTokensAndAuditAreKept) {
   EXPECT_TRUE(store_.ping());
 }
 
+TEST_P(StoreContract, ATokenIsReplacedOnlyAsItWas) {
+  const ledger::TokenRecord living{"t1",  "ci",         "agent",     "", std::string(64, 'f'),
+                                   kNoon, std::nullopt, std::nullopt};
+  auto ended = living;
+  ended.expires_at = kNoon + Milliseconds{1000};
+  auto successor = living;
+  successor.id = "t2";
+  EXPECT_FALSE(*store_.replace_token(living, ended, successor)) << "there is no such token";
+  ASSERT_TRUE(store_.put_token(living));
+  EXPECT_TRUE(*store_.replace_token(living, ended, successor));
+  EXPECT_EQ(*store_.tokens(), (std::vector<ledger::TokenRecord>{ended, successor}));
+  auto other = living;
+  other.id = "t3";
+  EXPECT_FALSE(*store_.replace_token(living, ended, other)) << "it was replaced already";
+  auto revoked = ended;
+  revoked.revoked_at = kNoon;
+  ASSERT_TRUE(store_.put_token(revoked));
+  EXPECT_FALSE(*store_.replace_token(ended, living, other)) << "what was revoked stays so";
+  EXPECT_EQ(*store_.tokens(), (std::vector<ledger::TokenRecord>{revoked, successor}));
+}
+
 }  // namespace
 }  // namespace tidewatt::store::testing

@@ -162,6 +162,29 @@ class PostgresStore final : public Store {
         params);
   }
 
+  Result<bool> replace_token(const TokenRecord& before, const TokenRecord& ended,
+                             const TokenRecord& successor) override {
+    Params params;
+    params.text(before.id).add(number_of(before.expires_at)).add(number_of(before.revoked_at));
+    params.add(number_of(ended.expires_at)).add(number_of(ended.revoked_at));
+    const auto& next = successor;
+    params.text(next.id).text(next.name).text(next.role).text(next.team).text(next.sha256_hex);
+    params.add(number_of(next.created_at)).add(number_of(next.expires_at)).add(number_of(next.revoked_at));
+    bool replaced = false;
+    TW_TRY_STATUS(pool_.run([&](Connection& db) -> Status {
+      TW_TRY(const auto done,
+             db.query("WITH ended AS (UPDATE tokens SET expires_ms = $4, revoked_ms = $5 WHERE id = $1 AND "
+                      "expires_ms IS NOT DISTINCT FROM $2::bigint AND "
+                      "revoked_ms IS NOT DISTINCT FROM $3::bigint RETURNING 1) "
+                      "INSERT INTO tokens SELECT $6::text, $7::text, $8::text, $9::text, $10::text, "
+                      "$11::bigint, $12::bigint, $13::bigint FROM ended",
+                      params));
+      replaced = done.touched() == 1;
+      return {};
+    }));
+    return replaced;
+  }
+
   Result<std::vector<TokenRecord>> tokens() override {
     return rows<TokenRecord>(
         "SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms FROM tokens ORDER BY id",

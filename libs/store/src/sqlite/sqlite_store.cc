@@ -129,18 +129,26 @@ class SqliteStore final : public Store {
   Result<std::vector<TaskInfo>> tasks() override { return reader_.tasks(); }
 
   Status put_token(const TokenRecord& token) override {
-    return writer_.run([&token](Database& db) -> Status {
-      TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tokens VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
-      put.bind(1, token.id)
-          .bind(2, token.name)
-          .bind(3, token.role)
-          .bind(4, token.team)
-          .bind(5, token.sha256_hex);
-      put.bind(6, milliseconds(token.created_at))
-          .bind(7, milliseconds(token.expires_at))
-          .bind(8, milliseconds(token.revoked_at));
-      return put.run();
-    });
+    return writer_.run([&token](Database& db) { return write_token(db, token); });
+  }
+  Result<bool> replace_token(const TokenRecord& before, const TokenRecord& ended,
+                             const TokenRecord& successor) override {
+    bool replaced = false;
+    TW_TRY_STATUS(writer_.run([&](Database& db) -> Status {
+      replaced = false;
+      TW_TRY(auto same,
+             db.prepare("SELECT 1 FROM tokens WHERE id = ? AND expires_ms IS ? AND revoked_ms IS ?"));
+      same.bind(1, before.id)
+          .bind(2, milliseconds(before.expires_at))
+          .bind(3, milliseconds(before.revoked_at));
+      TW_TRY(const bool found, same.step());
+      if (!found) return {};
+      TW_TRY_STATUS(write_token(db, ended));
+      TW_TRY_STATUS(write_token(db, successor));
+      replaced = true;
+      return {};
+    }));
+    return replaced;
   }
   Result<std::vector<TokenRecord>> tokens() override { return reader_.tokens(); }
 
@@ -164,6 +172,19 @@ class SqliteStore final : public Store {
   Status ping() override { return reader_.ping(); }
 
  private:
+  static Status write_token(Database& db, const TokenRecord& token) {
+    TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tokens VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+    put.bind(1, token.id)
+        .bind(2, token.name)
+        .bind(3, token.role)
+        .bind(4, token.team)
+        .bind(5, token.sha256_hex);
+    put.bind(6, milliseconds(token.created_at))
+        .bind(7, milliseconds(token.expires_at))
+        .bind(8, milliseconds(token.revoked_at));
+    return put.run();
+  }
+
   SqliteStore(FileLock lock, Database db, const SqliteOptions& options)
       : lock_(std::move(lock)),
         path_(options.path),

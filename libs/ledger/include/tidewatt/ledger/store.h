@@ -90,6 +90,7 @@ struct TokenRecord {
   UtcTime created_at{};
   std::optional<UtcTime> expires_at;
   std::optional<UtcTime> revoked_at;
+  friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
 
 struct AuditEntry {
@@ -150,6 +151,11 @@ class Store : public ImageSource {
   virtual Status put_task(const TaskInfo& task) = 0;
   [[nodiscard]] virtual Result<std::vector<TaskInfo>> tasks() = 0;
   virtual Status put_token(const TokenRecord& token) = 0;
+  /// Ends a token and adds its successor, both or neither: `ended` is the record with its new end.
+  /// @return false when the stored token's end isn't that of `before` any more (somebody revoked or replaced
+  ///         it), and nothing was done
+  [[nodiscard]] virtual Result<bool> replace_token(const TokenRecord& before, const TokenRecord& ended,
+                                                   const TokenRecord& successor) = 0;
   [[nodiscard]] virtual Result<std::vector<TokenRecord>> tokens() = 0;
   virtual Status append_audit(const AuditEntry& entry) = 0;
   [[nodiscard]] virtual Result<std::vector<AuditEntry>> audit(std::size_t limit) = 0;

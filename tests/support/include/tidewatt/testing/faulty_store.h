@@ -54,6 +54,10 @@ class FaultyStore final : public ledger::Store {
   Status put_task(const ledger::TaskInfo& task) override { return inner_.put_task(task); }
   Result<std::vector<ledger::TaskInfo>> tasks() override { return inner_.tasks(); }
   Status put_token(const ledger::TokenRecord& token) override { return inner_.put_token(token); }
+  Result<bool> replace_token(const ledger::TokenRecord& before, const ledger::TokenRecord& ended,
+                             const ledger::TokenRecord& successor) override {
+    return inner_.replace_token(before, ended, successor);
+  }
   Result<std::vector<ledger::TokenRecord>> tokens() override { return inner_.tokens(); }
   Status append_audit(const ledger::AuditEntry& entry) override { return inner_.append_audit(entry); }
   Result<std::vector<ledger::AuditEntry>> audit(std::size_t limit) override { return inner_.audit(limit); }

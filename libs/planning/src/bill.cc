@@ -7,7 +7,6 @@ namespace {
 
 /// Books `kwh` of facility energy in a slot.
 void book(Bill& bill, const Grid& grid, int site, std::size_t k, double kwh, const Weights& weights) {
-  if (kwh == 0) return;
   const auto& values = grid.site(site);
   bill.energy_kwh += kwh;
   if (values.unknown[k] == 0) {

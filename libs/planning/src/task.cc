@@ -64,7 +64,8 @@ Task prepare_one(const Problem& problem, const Grid& grid, std::size_t index) {
   if (job.deadline)
     task.deadline = *job.deadline;
   else
-    task.deadline = immediate ? begin + duration : job.release + duration + slack_of(tolerance);
+    task.deadline =
+        immediate && job.elastic ? begin + duration : job.release + duration + slack_of(tolerance);
   task.one_piece = !job.elastic && (!job.interruptible || immediate);
   task.at_once = immediate;
   if (duration == 0) {

@@ -134,7 +134,7 @@ class SqliteStore final : public Store {
   Result<bool> replace_token(const TokenRecord& before, const TokenRecord& ended,
                              const TokenRecord& successor) override {
     bool replaced = false;
-    TW_TRY_STATUS(writer_.run([&](Database& db) -> Status {
+    const auto done = writer_.run([&](Database& db) -> Status {
       replaced = false;
       TW_TRY(auto same,
              db.prepare("SELECT 1 FROM tokens WHERE id = ? AND expires_ms IS ? AND revoked_ms IS ?"));
@@ -147,7 +147,8 @@ class SqliteStore final : public Store {
       TW_TRY_STATUS(write_token(db, successor));
       replaced = true;
       return {};
-    }));
+    });
+    TW_TRY_STATUS(done);
     return replaced;
   }
   Result<std::vector<TokenRecord>> tokens() override { return reader_.tokens(); }

@@ -121,7 +121,8 @@ void add_power_command(CLI::App& app, int& exit_code) {
   auto* group =
       app.add_subcommand("power", "Power readings: parse a tool's output, or see what this machine has");
   group->require_subcommand(1);
-  group->footer("Example: sudo tidewatt power detect     nvidia-smi -q -x | tidewatt power parse --tool nvidia-smi -");
+  group->footer(
+      "Example: sudo tidewatt power detect     nvidia-smi -q -x | tidewatt power parse --tool nvidia-smi -");
 
   auto* parse_command = group->add_subcommand("parse", "Parse a vendor tool's output");
   const auto options = std::make_shared<ParseOptions>();

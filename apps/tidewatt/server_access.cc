@@ -203,9 +203,7 @@ Result<std::string> request(const ServerAccess& access, const std::string& metho
   return std::move(answer.body);
 }
 
-std::string url_problem(const std::string& url) {
-  return net::server_url_problem(url);
-}
+std::string url_problem(const std::string& url) { return net::server_url_problem(url); }
 
 std::string encode_component(std::string_view text) {
   std::string out;

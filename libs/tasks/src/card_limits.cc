@@ -1,4 +1,5 @@
-// Board power limits as the vendors' data sheets give them (maximum of the default setting).
+// Usual board power limits (maximum of the default setting). The documents behind the rows are not cited yet: nothing
+// may be booked or promised by them, and history of the same model replaces them.
 #include <algorithm>
 #include <array>
 #include <string>

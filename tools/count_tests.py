@@ -2,7 +2,7 @@
 """Counts what one stage of ./test ran: count_tests.py RESULTS_FOLDER EXIT_CODE -> "passed failed skipped".
 
 In the folder: ctest.xml with GoogleTest's own files in gtest/ (each case of an executable counts, not the executable),
-other *.xml in JUnit form, and *.count files with a line "N passed, N failed". A stage without any of them is one check.
+other *.xml in JUnit form, and *.count files with a line "N passed, N failed[, N skipped][; more]". A stage without any of them is one check.
 """
 import os
 import re
@@ -63,8 +63,8 @@ def count_folder(folder, exit_code):
             counts = count_junit(path)
         elif name.endswith(".count"):
             with open(path, encoding="utf-8", errors="replace") as text:
-                said = re.findall(r"^(\d+) passed, (\d+) failed\s*$", text.read(), re.M)
-            counts = (int(said[-1][0]), int(said[-1][1]), 0) if said else (0, 1, 0)
+                said = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?:;.*)?\s*$", text.read(), re.M)
+            counts = tuple(int(n or 0) for n in said[-1]) if said else (0, 1, 0)
         else:
             continue
         found = True

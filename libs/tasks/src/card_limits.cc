@@ -1,5 +1,5 @@
-// Usual board power limits (maximum of the default setting). The documents behind the rows are not cited yet: nothing
-// may be booked or promised by them, and history of the same model replaces them.
+// Usual board power limits (maximum of the default setting). The documents behind the rows are not cited yet:
+// nothing may be booked or promised by them, and history of the same model replaces them.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "tidewatt/base/log.h"
+#include "tidewatt/units/text.h"
 
 namespace tidewatt::api {
 namespace {
 
+constexpr std::size_t kLongestName = 128;
 constexpr std::array<std::pair<Role, std::string_view>, 4> kRoles{
     {{Role::ops, "ops"}, {Role::tenant, "tenant"}, {Role::viewer, "viewer"}, {Role::agent, "agent"}}};
 
@@ -70,8 +72,13 @@ NewToken Access::fresh_token() {
 
 Result<NewToken> Access::create_token(const std::string& name, Role role, const std::string& team,
                                       std::optional<UtcTime> expires_at, const std::string& actor) {
-  if (name.empty())
+  if (trim(name).empty())
     return fail(ErrorCode::invalid_input, "the token has no name", "give one that says who will use it");
+  // Names are printed in tables and stand in the audit log.
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (name.size() > kLongestName || std::any_of(name.begin(), name.end(), control))
+    return fail(ErrorCode::invalid_input, "the token's name holds a control character or is too long",
+                fmt::format("give one line of at most {} bytes", kLongestName));
   if (role == Role::tenant && team.empty())
     return fail(ErrorCode::invalid_input, "a tenant token needs a team",
                 "set \"team\" to the team whose tasks it may see");

@@ -39,6 +39,15 @@ TEST_F(AccessTest, OnlyTheHashOfATokenIsStored) {
   EXPECT_FALSE(*access().by_token(stored.sha256_hex));
 }
 
+TEST_F(AccessTest, ATokensNameIsOneShortLine) {
+  for (const auto& bad : {std::string{}, std::string{"  "}, std::string{"a\nb"}, std::string{"a\x1b[2J"},
+                          std::string(129, 'x')})
+    EXPECT_EQ(access().create_token(bad, Role::viewer, {}, std::nullopt, "me").error().code,
+              ErrorCode::invalid_input)
+        << bad;
+  EXPECT_TRUE(access().create_token("机架 7", Role::viewer, {}, std::nullopt, "me"));
+}
+
 TEST_F(AccessTest, ARevokedTokenStopsWorkingAtOnceAndSoDoItsSessions) {
   const auto made = *access().create_token("ci", Role::viewer, {}, std::nullopt, "me");
   const auto cookie = *access().open_session(**access().by_token(made.secret));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "svg_text.h"
+
 namespace tidewatt::cli {
 namespace {
 
@@ -16,31 +18,6 @@ constexpr int kRight = 16;
 constexpr int kTop = 48;
 constexpr int kBottom = 40;
 constexpr long kHistoryHours = 72;
-constexpr int kLines = 5;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      out += c;
-  }
-  return out;
-}
-
-/// 1, 2 or 5 times a power of ten, so that about kLines lines fit.
-double step_for(double highest) {
-  const double rough = std::max(highest, 1e-6) / kLines;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (rough <= factor * power) return factor * power;
-  return 10 * power;
-}
 
 struct Frame {
   UtcHour from;
@@ -109,7 +86,7 @@ std::string forecast_svg(const carbon::HourlySeries& history, const carbon::Fore
     highest =
         std::max(highest, history.hours[static_cast<std::size_t>((at - history.begin).count())].value_or(0));
   for (const auto& point : forecast.points) highest = std::max(highest, point.p90.value());
-  const double step = step_for(highest);
+  const double step = step_between_lines(highest);
   frame.highest = step * std::ceil(highest / step);
 
   std::string band;
@@ -132,7 +109,7 @@ std::string forecast_svg(const carbon::HourlySeries& history, const carbon::Fore
              "<text x=\"{3}\" y=\"20\" style=\"font-size:14px;fill:#111\">{2}</text>\n"
              "<text x=\"{3}\" y=\"38\">gCO2/kWh, UTC; grey: as measured, green: forecast, shaded: 80 % band"
              "</text>\n",
-             kWidth, kHeight, escaped(title), kLeft) +
+             kWidth, kHeight, escape_xml(title), kLeft) +
          axes(frame, step) + "<polygon class=\"band\" points=\"" + band + "\"/>\n" + past(history, frame) +
          "<polyline class=\"said\" points=\"" + middle + "\"/>\n" +
          fmt::format("<line class=\"now\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n</svg>\n",

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "svg_text.h"
+
 namespace tidewatt::cli {
 namespace {
 
@@ -14,32 +16,7 @@ constexpr int kLeft = 72;
 constexpr int kRight = 16;
 constexpr int kTop = 48;
 constexpr int kBottom = 40;
-constexpr int kLines = 5;
 constexpr std::size_t kMostPoints = 2000;
-
-std::string escape_xml(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      out += c;
-  }
-  return out;
-}
-
-/// 1, 2 or 5 times a power of ten, so that about kLines lines fit.
-double step_between_lines(double highest) {
-  const double rough = std::max(highest, 1e-6) / kLines;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (rough <= factor * power) return factor * power;
-  return 10 * power;
-}
 
 struct Frame {
   double epochs = 1;

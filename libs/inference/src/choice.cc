@@ -9,6 +9,14 @@ bool is_allowed(std::span<const std::uint8_t> allowed, std::size_t i) {
   return allowed.empty() || (i < allowed.size() && allowed[i] != 0);
 }
 
+/// -1 when none is allowed.
+double most_allowed(std::span<const double> probabilities, std::span<const std::uint8_t> allowed) {
+  double most = -1;
+  for (std::size_t i = 0; i < probabilities.size(); ++i)
+    if (is_allowed(allowed, i) && probabilities[i] > most) most = probabilities[i];
+  return most;
+}
+
 }  // namespace
 
 std::vector<std::size_t> near_best(std::span<const double> probabilities) {
@@ -30,16 +38,17 @@ std::uint64_t Chooser::next() {
   return z ^ (z >> 31);
 }
 
-Choice Chooser::choose(std::span<const double> probabilities, std::span<const std::uint8_t> allowed) {
+Choice Chooser::hold() const {
   Choice choice;
-  double most = -1;
-  for (std::size_t i = 0; i < probabilities.size(); ++i)
-    if (is_allowed(allowed, i) && probabilities[i] > most) most = probabilities[i];
-  if (most < 0) {
-    choice.action = before_.value_or(hold_);
-    choice.held = true;
-    return choice;
-  }
+  choice.action = before_.value_or(hold_);
+  choice.held = true;
+  return choice;
+}
+
+Choice Chooser::choose(std::span<const double> probabilities, std::span<const std::uint8_t> allowed) {
+  const double most = most_allowed(probabilities, allowed);
+  if (most < 0) return hold();
+  Choice choice;
   choice.tied = 0;
   for (std::size_t i = 0; i < probabilities.size(); ++i)
     if (is_allowed(allowed, i) && most - probabilities[i] < kTieTolerance) ++choice.tied;
@@ -62,15 +71,9 @@ Choice Chooser::choose(std::span<const double> probabilities, std::span<const st
 
 Choice Chooser::sample(std::span<const double> probabilities, double alpha,
                        std::span<const std::uint8_t> allowed) {
+  const double most = most_allowed(probabilities, allowed);
+  if (most < 0) return hold();
   Choice choice;
-  double most = -1;
-  for (std::size_t i = 0; i < probabilities.size(); ++i)
-    if (is_allowed(allowed, i) && probabilities[i] > most) most = probabilities[i];
-  if (most < 0) {
-    choice.action = before_.value_or(hold_);
-    choice.held = true;
-    return choice;
-  }
   const auto weight = [&](std::size_t i) {
     return is_allowed(allowed, i) ? exp(alpha * (ln_eps(probabilities[i]) - ln_eps(most))) : 0.0;
   };

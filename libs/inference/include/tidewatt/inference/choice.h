@@ -42,6 +42,8 @@ class Chooser {
 
  private:
   std::uint64_t next();
+  /// What is left where nothing is allowed: the action before, else the one to hold.
+  [[nodiscard]] Choice hold() const;
 
   std::uint64_t random_;
   double hysteresis_;

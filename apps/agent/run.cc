@@ -313,7 +313,6 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
   });
 
   log::info(reload ? "reloading" : "stopping");
-  beats.make_and_spool(**spool, identity);
   endpoint.close();
   const bool ended = delivery.stop(reload ? kReloadPatience : kStopPatience);
   runners->clear();

@@ -10,6 +10,10 @@
 namespace tidewatt::agent {
 namespace {
 
+/// A counter is as old as its last reading: over a few milliseconds its difference would be that of a whole
+/// sampling period, and the ledger would rightly not believe it.
+constexpr Milliseconds kLeastBetweenBeats{1'000};
+
 SourceReport report_of(const SourceStatus& status) {
   using State = SourceWatch::State;
   SourceReport report;
@@ -92,16 +96,20 @@ void Beats::make_and_spool(Spool& spool, Identity& identity) {
 
 void run_beats(const Clock& clock, Rng& rng, Milliseconds period,
                const std::function<bool(Milliseconds)>& wait, const std::function<void()>& beat) {
+  const Milliseconds least = std::min(kLeastBetweenBeats, period / 2);
+  SteadyTime last = clock.mono_now();
   SteadyTime due =
-      clock.mono_now() +
-      Milliseconds{static_cast<std::int64_t>(rng.uniform() * static_cast<double>(period.count()))};
+      last + least +
+      Milliseconds{static_cast<std::int64_t>(rng.uniform() * static_cast<double>((period - least).count()))};
   for (;;) {
-    const Milliseconds left = due - clock.mono_now();
-    if (wait(std::max(left, Milliseconds{0}))) return;
+    const bool stop = wait(std::max(Milliseconds{due - clock.mono_now()}, Milliseconds{0}));
     const SteadyTime now = clock.mono_now();
-    if (now < due) continue;  // woken early
+    if (stop && now - last < least) return;
+    if (!stop && now < due) continue;  // woken early
     beat();
-    due = next_due(due, period, clock.mono_now());
+    if (stop) return;
+    last = now;
+    due = next_due(due, period, clock.mono_now() + least);
   }
 }
 

@@ -39,7 +39,8 @@ class Beats {
 };
 
 /// Calls `beat` at its deadlines until `wait` says stop.
-/// The first comes after a random part of the period, so that agents started together don't speak together.
+/// The first comes after a random part of the period, so that agents started together don't speak together;
+/// a last one comes at the stop. Any two are a second (or half a period) apart.
 /// @param wait  returns after the time given, or with true as soon as the process shall stop
 void run_beats(const Clock& clock, Rng& rng, Milliseconds period,
                const std::function<bool(Milliseconds)>& wait, const std::function<void()>& beat);

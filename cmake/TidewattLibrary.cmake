@@ -76,11 +76,19 @@ function(tidewatt_check_headers name)
   endif()
 endfunction()
 
+# Checks at each dereference make a third of a test's compile time; AddressSanitizer sees a null one as well, and the
+# library's own files keep them.
+set(TIDEWATT_TEST_OPTIONS "")
+if(TIDEWATT_SANITIZE)
+  set(TIDEWATT_TEST_OPTIONS -fno-sanitize=null,alignment)
+endif()
+
 # tidewatt_add_test(name label SOURCES ... LINK ...): a GoogleTest executable, registered with CTest under a label.
 function(tidewatt_add_test name label)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE ${ARG_LINK} tidewatt_test_support GTest::gmock_main tidewatt_warnings)
+  target_compile_options(test_${name} PRIVATE ${TIDEWATT_TEST_OPTIONS})
   if(TARGET tidewatt_test_headers)
     target_precompile_headers(test_${name} REUSE_FROM tidewatt_test_headers)
   endif()

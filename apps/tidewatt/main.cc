@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_carbon_command(app, exit_code);
   tidewatt::cli::add_plan_command(app, exit_code);
   tidewatt::cli::add_run_command(app, exit_code);
+  tidewatt::cli::add_study_command(app, exit_code);
   tidewatt::cli::add_aif_command(app, exit_code);
   tidewatt::cli::add_token_command(app, exit_code);
   tidewatt::cli::add_backup_commands(app, exit_code);

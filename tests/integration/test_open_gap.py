@@ -5,6 +5,7 @@ import subprocess
 
 from support.beats import NodeScript, now_ms
 from support.http_client import Client
+from support.server import SLOW, clean_environment
 
 
 def script(node, stopped_ms_ago, **more):
@@ -31,8 +32,8 @@ def test_coverage_falls_after_an_agent_stopped(server, tidewatt):
     known = [hour for hour in cluster["hourly"] if hour["energy_uj"] is not None]
     assert sum(int(hour["energy_uj"]) for hour in known) == int(summary["energy_uj"])
     assert sum(hour["gap_seconds"] or 0 for hour in cluster["hourly"]) == summary["gap_seconds"]
-    told = subprocess.run([tidewatt, "energy", "node", "stopped", "--server", f"http://127.0.0.1:{server.port}", "--token-file", token_file(server)],
-                          capture_output=True, text=True, timeout=30)
+    told = subprocess.run([tidewatt, "energy", "node", "stopped", "--server", f"http://127.0.0.1:{server.port}"], capture_output=True, text=True,
+                          timeout=30 * SLOW, env=clean_environment({"TIDEWATT_TOKEN": server.ops_token}))
     assert told.returncode == 0, told
     assert "100%" not in told.stdout and "open" in told.stdout, told.stdout
 

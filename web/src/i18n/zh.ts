@@ -116,7 +116,7 @@ export const zh: Record<MessageKey, string> = {
   "reason.no_factor_configured": "未配置排放因子，故不显示碳排放；能耗不受影响。请联系运维配置。",
   "reason.no_energy": "没有能耗记录。",
 
-  "badge.sim": "SIM",
+  "badge.sim": "模拟",
   "badge.sim.title": "模拟数据，不进入报告与配额。",
   "badge.mixed.title": "其中一部分为模拟数据。模拟能耗不进入报告与配额。",
   "badge.replay": "回放",

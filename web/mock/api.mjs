@@ -412,7 +412,8 @@ export class Api {
         sources: [
           n.neverKnown
             ? { source: n.source, devices: n.count, state: "unknown", gives: null, last_read_at: null, why_not: "no verified sample of this output form" }
-            : { source: n.source, devices: Math.max(1, n.count), state: "booked", gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+            : { source: n.source, devices: Math.max(1, n.count), state: "booked", simulated: this.world.simulated(n), gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+          ...(n.silentFor ? [{ source: "rapl", devices: 2, state: "silent", simulated: this.world.simulated(n), gives: "counter", last_read_at: iso(this.world.now - n.silentFor * 1000), why_not: "nothing came since its last sample: look at the agent there" }] : []),
           ...(n.platform ? [{ source: "ipmi-dcmi", devices: 1, state: "booked", gives: "power", last_read_at: iso(this.world.now - 12_000) }] : []),
           ...(n.count > 0 ? [{ source: "cpu-model", devices: 1, state: n.unknownCpu ? "unknown" : "estimated", gives: n.unknownCpu ? null : "power", last_read_at: n.unknownCpu ? null : iso(this.world.now - 8000), why_not: n.unknownCpu ? "unknown CPU model" : undefined }] : []),
         ],

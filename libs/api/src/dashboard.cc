@@ -62,7 +62,11 @@ Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::H
       subject = totals.find({row.key.cluster, row.key.id});
     last = &row.key;
     if (subject == totals.end() || !subject->second.in_total(row.key.domain)) continue;
-    hours[row.hour] += row.measures;
+    // Seconds of the same domain as in the subject's total, so that hours add up to it.
+    auto measures = row.measures;
+    if (row.key.domain != subject->second.seconds_of) measures.covered = measures.gap = Milliseconds{0};
+    if (row.key.domain != subject->second.partial_of) measures.partial = Milliseconds{0};
+    hours[row.hour] += measures;
   }
   Json list = Json::array();
   const auto push = [&](UtcHour at, const ledger::WideMeasures* hour) {

@@ -33,24 +33,27 @@ DomainTotal& domain_of(std::vector<DomainTotal>& domains, std::string_view domai
 void sum_up(Totals& totals) {
   WideMeasures sum;
   const DomainTotal* worst = nullptr;
-  Milliseconds partial{0};
+  const DomainTotal* most_partial = nullptr;
   Milliseconds shared_time{0};
   for (const auto& domain : totals.domains) {
     if (!domain.in_total) continue;
-    sum += domain.measures;
-    partial = std::max(partial, domain.measures.partial);
-    shared_time = std::max(shared_time, domain.measures.shared_time);
-    if (worst == nullptr || domain.measures.gap > worst->measures.gap ||
-        (domain.measures.gap == worst->measures.gap && domain.measures.covered > worst->measures.covered))
+    const auto& m = domain.measures;
+    sum += m;
+    shared_time = std::max(shared_time, m.shared_time);
+    if (most_partial == nullptr || m.partial > most_partial->measures.partial) most_partial = &domain;
+    if (worst == nullptr || m.gap > worst->measures.gap ||
+        (m.gap == worst->measures.gap && m.covered > worst->measures.covered))
       worst = &domain;
   }
   if (worst == nullptr) return;
   sum.covered = worst->measures.covered;
   sum.gap = worst->measures.gap;
-  sum.partial = partial;
+  sum.partial = most_partial->measures.partial;
   sum.shared_time = shared_time;
   totals.sum = sum;
   totals.open_gap = worst->open_gap;
+  totals.seconds_of = worst->domain;
+  totals.partial_of = most_partial->domain;
 }
 
 void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {

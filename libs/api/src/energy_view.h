@@ -32,6 +32,8 @@ struct Totals {
   std::optional<UtcTime> first_sample_at;
   std::optional<UtcTime> last_sample_at;
   WideMicrojoules adjustments{};     ///< of the sum: booked after their month was sealed
+  std::string seconds_of;            ///< of one subject: the domain whose covered and gap seconds are its own
+  std::string partial_of;            ///< ... and the one with the most partial seconds
   std::vector<DomainTotal> domains;  ///< by domain; one that is in the total of some nodes only stands twice
 
   [[nodiscard]] std::optional<WideMicrojoules> energy() const;

@@ -84,6 +84,28 @@ TEST_F(OpenGapTest, TheDashboardAndItsHoursTellIt) {
   EXPECT_EQ(silent_hour.at("gap_seconds"), 2 * 3600);
 }
 
+TEST_F(OpenGapTest, HoursOfANodeWithSeveralDomainsAddUpToTheCardToo) {
+  for (const char* time : {"2026-03-01T10:00:00Z", "2026-03-01T10:01:00Z"}) {
+    auto made = Json::parse(beat("n1", time, 360));
+    made["rails"] = Json::array({{{"domain", "cpu_package"}, {"index", 0}, {"power_watts", 100}}});
+    post(made.dump());
+  }
+  clock_.advance(minutes{130});
+  const auto stats = get("/api/v1/dashboard/stats?range=7d", ops_);
+  const auto& sum = stats.at("energy_summary");
+  double covered = 0;
+  double gaps = 0;
+  std::int64_t energy = 0;
+  for (const auto& hour : stats.at("hourly")) {
+    if (hour.at("covered_seconds").is_number()) covered += hour.at("covered_seconds").get<double>();
+    if (hour.at("gap_seconds").is_number()) gaps += hour.at("gap_seconds").get<double>();
+    if (hour.at("energy_uj").is_string()) energy += std::stoll(hour.at("energy_uj").get<std::string>());
+  }
+  EXPECT_EQ(covered, sum.at("covered_seconds").get<double>());
+  EXPECT_EQ(gaps, sum.at("gap_seconds").get<double>());
+  EXPECT_EQ(std::to_string(energy), sum.at("energy_uj"));
+}
+
 TEST_F(OpenGapTest, ARangeBehindTheLastSampleIsAllGap) {
   fall_silent();
   clock_.advance(minutes{180});

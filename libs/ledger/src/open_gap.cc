@@ -44,7 +44,7 @@ void add_open_gaps(std::vector<Account>& accounts, const std::vector<OpenGap>& g
     Account& account = more.emplace_back();
     account.key = gap.key;
     account.totals.gap = account.open_gap = gap.range.length();
-    account.first_sample_at = account.last_sample_at = gap.last_sample_at;
+    account.last_sample_at = gap.last_sample_at;
   }
   merge_into(
       accounts, std::move(more), [](const Account& a, const Account& b) { return a.key < b.key; },

@@ -174,6 +174,7 @@ export const en = {
   "dash.alerts.some": "{n} of {total} shown",
   "dash.alerts.none": "No alert is active.",
   "dash.hourly.late": "The total holds {e} more that came after its month was sealed.",
+  "dash.daily.edges": "The first and the last day hold only their hours in the range.",
   "alert.agent_silent": "agent silent",
   "alert.coverage_low": "coverage low",
   "alert.clock_offset": "clock offset",

@@ -176,6 +176,7 @@ export const zh: Record<MessageKey, string> = {
   "dash.alerts.some": "已显示 {n} / {total}",
   "dash.alerts.none": "当前没有告警。",
   "dash.hourly.late": "合计另含封存后到达的 {e}。",
+  "dash.daily.edges": "首日与末日仅含该时段内的小时。",
   "alert.agent_silent": "采集代理失联",
   "alert.coverage_low": "覆盖率低",
   "alert.clock_offset": "时钟偏差",

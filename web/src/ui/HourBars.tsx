@@ -127,7 +127,7 @@ export function HourBars({ hours, total, now, since = null, height = 132 }: Prop
           </div>
         )}
       </div>
-      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold - missing - early, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), without: without === "" ? "" : t("dash.hourly.without", { list: without }) })}{late !== null && ` ${t("dash.hourly.late", { e: kwh(late) })}`}</figcaption>
+      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold - missing - early, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), without: without === "" ? "" : t("dash.hourly.without", { list: without }) })}{late !== null && ` ${t("dash.hourly.late", { e: kwh(late) })}`}{daily && ` ${t("dash.daily.edges")}`}</figcaption>
     </figure>
   );
 }

@@ -74,8 +74,8 @@ export class Api {
       energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage,
       covered_seconds: Math.round(t.covered), gap_seconds: Math.round(t.gap), partial_seconds: 0, shared_seconds: more.shared_seconds ?? 0,
       attribution: more.attribution ?? null,
-      method: { counter_kwh: kwh(counter), counter_uj: str(counter), integrated_kwh: kwh(integrated), integrated_uj: str(integrated) },
-      quality, simulated_uj: quality === "simulated" ? str(t.uj ?? 0n) : "0", spread_uj: "0",
+      method: t.uj === null ? null : { counter_kwh: kwh(counter), counter_uj: str(counter), integrated_kwh: kwh(integrated), integrated_uj: str(integrated) },
+      quality: t.uj === null ? null : quality, open_gap_seconds: 0, simulated_uj: quality === "simulated" ? str(t.uj ?? 0n) : "0", spread_uj: "0",
       shared_energy_kwh: kwh(more.shared ?? 0n), shared_energy_uj: str(more.shared ?? 0n),
       ...(more.unattributed === undefined ? {} : { unattributed_kwh: kwh(more.unattributed), unattributed_uj: str(more.unattributed) }),
       rows: t.rows, first_sample_at: t.uj === null ? null : iso(range.from), last_sample_at: t.uj === null ? null : iso(this.world.now - 8000),
@@ -160,7 +160,7 @@ export class Api {
     const hourly = [];
     for (let h = Math.floor(range.from / kHour) * kHour; h < range.to; h += kHour) {
       const t = this.tenant ? this.ofTasks(this.tasksSeen(), { from: h, to: h + kHour }) : world.total(this.allParts(), h, h + kHour);
-      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), coverage: t.uj === null ? null : t.coverage, gap_seconds: Math.round(t.gap ?? 0), partial_seconds: 0, ...this.carbon(t.uj) });
+      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), energy_uj: str(t.uj), covered_seconds: Math.round(t.covered ?? 0), coverage: t.uj === null ? null : t.coverage, gap_seconds: Math.round(t.gap ?? 0), partial_seconds: 0, ...this.carbon(t.uj) });
     }
     const silent = world.nodes.filter((n) => n.silentFor);
     const alerts = silent.map((n) => ({ kind: "agent_silent", subject: n.id, since: iso(world.now - n.silentFor * 1000), text: `${n.id} has not reported for 12 min` }));
@@ -276,11 +276,11 @@ export class Api {
       const list = world.partsOf(node).filter((p) => p.part.domain === domain);
       if (list.length === 0) continue;
       const d = world.total(list, range.from, range.to);
-      domains.push({ domain, energy_kwh: kwh(d.uj), energy_uj: str(d.uj), coverage: d.coverage, gap_seconds: Math.round(d.gap), in_total: true });
+      domains.push({ domain, energy_kwh: kwh(d.uj), energy_uj: str(d.uj), coverage: d.coverage, gap_seconds: Math.round(d.gap), partial_seconds: 0, in_total: true });
     }
     const notes = [];
     if (node.platform) {
-      domains.push({ domain: "platform", energy_kwh: kwh(t.uj) * 1.24, energy_uj: str((t.uj * 124n) / 100n), coverage: 0.997, gap_seconds: 260, in_total: false });
+      domains.push({ domain: "platform", energy_kwh: kwh(t.uj) * 1.24, energy_uj: str((t.uj * 124n) / 100n), coverage: 0.997, gap_seconds: 260, partial_seconds: 0, in_total: false });
       notes.push({ code: "platform_not_added", text: "the platform meter contains the devices and is not added", params: {} });
     }
     notes.push({ code: "cpu_estimate", text: "CPU power is estimated and in no total", params: {} });
@@ -412,7 +412,8 @@ export class Api {
         sources: [
           n.neverKnown
             ? { source: n.source, devices: n.count, state: "unknown", gives: null, last_read_at: null, why_not: "no verified sample of this output form" }
-            : { source: n.source, devices: Math.max(1, n.count), state: "booked", gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+            : { source: n.source, devices: Math.max(1, n.count), state: "booked", simulated: this.world.simulated(n), gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+          ...(n.silentFor ? [{ source: "rapl", devices: 2, state: "silent", simulated: this.world.simulated(n), gives: "counter", last_read_at: iso(this.world.now - n.silentFor * 1000), why_not: "nothing came since its last sample: look at the agent there" }] : []),
           ...(n.platform ? [{ source: "ipmi-dcmi", devices: 1, state: "booked", gives: "power", last_read_at: iso(this.world.now - 12_000) }] : []),
           ...(n.count > 0 ? [{ source: "cpu-model", devices: 1, state: n.unknownCpu ? "unknown" : "estimated", gives: n.unknownCpu ? null : "power", last_read_at: n.unknownCpu ? null : iso(this.world.now - 8000), why_not: n.unknownCpu ? "unknown CPU model" : undefined }] : []),
         ],

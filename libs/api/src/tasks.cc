@@ -8,6 +8,7 @@
 #include "energy_view.h"
 #include "handlers.h"
 #include "node_view.h"
+#include "open_gaps.h"
 #include "sorting.h"
 #include "task_view.h"
 #include "tenant_view.h"
@@ -66,7 +67,7 @@ Result<std::map<SubjectKey, Places>> places_of(Core& core, std::vector<std::stri
 Json task_json(const Core& core, const Call& call, const TaskRow& row, const Places* places, bool running) {
   const TaskInfo& task = row.task;
   const auto energy = row.totals != nullptr ? row.totals->energy() : std::nullopt;
-  const ledger::WideMeasures sum = energy ? *row.totals->sum : ledger::WideMeasures{};
+  const ledger::WideMeasures* sum = row.totals != nullptr && row.totals->sum ? &*row.totals->sum : nullptr;
   Json json{{"task_id", task.task_id},
             {"cluster", task.cluster},
             {"team", task.team},
@@ -74,17 +75,17 @@ Json task_json(const Core& core, const Call& call, const TaskRow& row, const Pla
             {"kind", task.kind}};
   json["state"] = state_of(task, running, core.clock.utc_now());
   json.update(amount_json(energy));
-  json["coverage"] = energy ? number(row.totals->coverage()) : Json(nullptr);
-  json["gap_seconds"] = seconds(sum.gap);
-  json["partial_seconds"] = seconds(sum.partial);
-  json["attribution"] = energy ? ledger::attribution_of(sum) : "unknown";
-  json["shared_seconds"] = seconds(sum.shared_time);
+  json["coverage"] = sum != nullptr ? number(row.totals->coverage()) : Json(nullptr);
+  json["gap_seconds"] = sum != nullptr ? seconds(sum->gap) : Json(nullptr);
+  json["partial_seconds"] = sum != nullptr ? seconds(sum->partial) : Json(nullptr);
+  json["attribution"] = energy ? ledger::attribution_of(*sum) : "unknown";
+  json["shared_seconds"] = sum != nullptr ? seconds(sum->shared_time) : Json(nullptr);
   add_carbon_amount(json, core, call, energy);
   json["first_sample_at"] = time(row.totals != nullptr ? row.totals->first_sample_at : std::nullopt);
   json["last_sample_at"] = time(row.totals != nullptr ? row.totals->last_sample_at : std::nullopt);
   json["nodes"] = places != nullptr ? Json(places->nodes) : Json::array();
   json["devices"] = places != nullptr ? places->devices.size() : 0U;
-  json["simulated"] = sum.simulated > WideMicrojoules{};
+  json["simulated"] = sum != nullptr && sum->simulated > WideMicrojoules{};
   json["tokens_per_joule"] = nullptr;
   json["tokens_reason"] = kNoTokens;
   return json;
@@ -138,14 +139,15 @@ Result<std::optional<WideMicrojoules>> unattributed(Core& core, const Call& call
 }
 
 Result<Json> allocations_of(Core& core, const TaskInfo& task, const TimeRange& range) {
-  TW_TRY(const auto parts, core.store.sums({ledger::Scope::task_device, task.cluster, {task.task_id}, {}},
-                                           range.from, range.to));
+  TW_TRY(const auto parts,
+         read_sums(core, {ledger::Scope::task_device, task.cluster, {task.task_id}, {}}, range));
   Json list = Json::array();
-  for (const auto& part : parts) {
+  for (const auto& part : parts.accounts) {
     const auto [node_id, index] = split_part(part.key.part);
     Json row{{"node_id", node_id}, {"device_index", index}, {"domain", part.key.domain}};
-    row.update(amount_json(part.totals.energy));
+    row.update(amount_json(known_energy(part.totals)));
     row["coverage"] = coverage(part.totals.covered, part.totals.gap);
+    row["partial_seconds"] = seconds(part.totals.partial);
     row["attribution"] = ledger::attribution_of(part.totals);
     row["first_sample_at"] = time(part.first_sample_at);
     row["last_sample_at"] = time(part.last_sample_at);
@@ -184,17 +186,19 @@ net::Response list_tasks(Core& core, const Call& call) {
           sort_order(call, {"task_id", "team", "kind", "energy_kwh", "coverage", "last_sample_at"},
                      "-energy_kwh"));
   API_TRY(const auto registry, core.registry());
-  API_TRY(const auto accounts,
-          core.store.sums({ledger::Scope::task, call.parameter("cluster"), {}, {}}, range.from, range.to));
-  const auto totals = totals_by_subject(accounts);
+  API_TRY(const auto sums, read_sums(core, {ledger::Scope::task, call.parameter("cluster"), {}, {}}, range));
+  const auto totals = totals_by_subject(sums.accounts);
   auto rows = rows_of(call, *registry, totals, range);
   std::optional<WideMicrojoules> sum;
   for (const auto& row : rows)
-    if (row.totals != nullptr && row.totals->sum)
-      sum = sum.value_or(WideMicrojoules{}) + row.totals->sum->energy;
+    if (const auto energy = row.totals != nullptr ? row.totals->energy() : std::nullopt)
+      sum = sum.value_or(WideMicrojoules{}) + *energy;
   sort_rows(rows, order, [](const TaskRow& row, std::string_view key) -> SortValue {
     const bool known = row.totals != nullptr && row.totals->sum.has_value();
-    if (key == "energy_kwh") return known ? SortValue{kwh(row.totals->sum->energy)} : SortValue{};
+    if (key == "energy_kwh") {
+      const auto energy = known ? row.totals->energy() : std::nullopt;
+      return energy ? SortValue{kwh(*energy)} : SortValue{};
+    }
     if (key == "coverage") return known ? sort_value(row.totals->coverage()) : SortValue{};
     if (key == "last_sample_at")
       return known && row.totals->last_sample_at
@@ -238,11 +242,10 @@ net::Response list_tasks(Core& core, const Call& call) {
 net::Response get_task_energy(Core& core, const Call& call) {
   API_TRY(const auto range, time_range(call, core.clock.utc_now()));
   API_TRY(const auto task, visible_task(core, call));
-  API_TRY(const auto accounts,
-          core.store.sums({ledger::Scope::task, task.cluster, {task.task_id}, {}}, range.from, range.to));
+  API_TRY(const auto sums, read_sums(core, {ledger::Scope::task, task.cluster, {task.task_id}, {}}, range));
   API_TRY(auto allocations, allocations_of(core, task, range));
-  Json answer =
-      energy_json(core, call, {"task", task.task_id, task.cluster, false, true}, &range, totals_of(accounts));
+  Json answer = energy_json(core, call, {"task", task.task_id, task.cluster, false, true}, &range,
+                            totals_of(sums.accounts));
   answer["allocations"] = std::move(allocations);
   if (task.kind == "inference")
     answer["token_efficiency"] =

@@ -48,7 +48,7 @@ export interface DomainEnergy {
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
   gap_seconds: number;
-  partial_seconds?: Maybe<number>;
+  partial_seconds: number;
   in_total: boolean;
 }
 
@@ -61,19 +61,23 @@ export interface Energy extends Carbon {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
-  covered_seconds: number;
-  gap_seconds: number;
-  partial_seconds: number;
-  shared_seconds: number;
+  covered_seconds: Maybe<number>;
+  gap_seconds: Maybe<number>;
+  /** Of gap_seconds: what no sample ended yet. */
+  open_gap_seconds?: Maybe<number>;
+  partial_seconds: Maybe<number>;
+  shared_seconds: Maybe<number>;
   attribution: Maybe<Attribution>;
-  method: { counter_kwh: number; counter_uj: string; integrated_kwh: number; integrated_uj: string };
-  quality: "measured" | "simulated" | "mixed";
-  simulated_uj: string;
-  spread_uj: string;
-  shared_energy_kwh: number;
-  shared_energy_uj: string;
-  unattributed_kwh?: number;
-  unattributed_uj?: string;
+  method: Maybe<{ counter_kwh: number; counter_uj: string; integrated_kwh: number; integrated_uj: string }>;
+  quality: Maybe<"measured" | "simulated" | "mixed">;
+  simulated_uj: Maybe<string>;
+  spread_uj: Maybe<string>;
+  shared_energy_kwh: Maybe<number>;
+  shared_energy_uj: Maybe<string>;
+  unattributed_kwh?: Maybe<number>;
+  unattributed_uj?: Maybe<string>;
+  adjustments_kwh?: number;
+  adjustments_uj?: string;
   rows: number;
   first_sample_at: Maybe<string>;
   last_sample_at: Maybe<string>;
@@ -88,7 +92,7 @@ export interface Allocation {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
-  partial_seconds?: Maybe<number>;
+  partial_seconds: number;
   attribution: Attribution;
   first_sample_at: Maybe<string>;
   last_sample_at: Maybe<string>;
@@ -122,7 +126,9 @@ export interface TopRow {
 export interface HourRow {
   hour: string;
   energy_kwh: Maybe<number>;
+  energy_uj?: Maybe<string>;
   coverage: Maybe<number>;
+  covered_seconds?: Maybe<number>;
   gap_seconds?: Maybe<number>;
   partial_seconds?: Maybe<number>;
   carbon_kgco2e?: Maybe<number>;
@@ -336,8 +342,9 @@ export interface TaskList extends Carbon {
 
 export interface SourceRow {
   source: string;
-  devices: number;
-  state: "booked" | "unknown" | "estimated" | string;
+  devices: Maybe<number>;
+  state: "booked" | "silent" | "unknown" | "estimated" | string;
+  simulated?: boolean;
   gives: Maybe<string>;
   last_read_at: Maybe<string>;
   why_not?: Maybe<string>;

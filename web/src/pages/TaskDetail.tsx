@@ -50,7 +50,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
   const id = e.id;
   const q = quantity(e.energy_kwh, kEnergy);
   const m = quantity(e.carbon_kgco2e, kMass);
-  const sim = e.quality !== "measured" ? "sim-edge" : "";
+  const sim = e.quality === "simulated" || e.quality === "mixed" ? "sim-edge" : "";
   const total = known(e.energy_kwh);
   const shared = known(e.shared_energy_kwh) ?? 0;
   const portion = total !== null && total > 0 ? Math.min(1, shared / total) : null;
@@ -84,8 +84,8 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
           {e.emission_factor && <><FactorLine factor={e.emission_factor} /><div className="line dim">{t("factor.method")}</div></>}
         </>}
       </section>
-      <section className="card kpi span3" aria-label={t("word.coverage")}>
-        <div className="card-head"><h2>{t("word.coverage")}</h2></div>
+      <section className={`card kpi span3 ${sim}`} aria-label={t("word.coverage")}>
+        <div className="card-head"><h2>{t("word.coverage")}</h2><SimBadge quality={e.quality} /></div>
         <div className="kpi-row"><EvidenceButton of={{ kind: "coverage", scope: "task", id }} className="big"><Value text={coverage(e.coverage, e.gap_seconds, e.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton></div>
         {coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : <MissingLine energy={e} />}
         <Notes energy={e} />
@@ -129,7 +129,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
   const cell = (v: number | null): string => number(known(v) === null ? null : (v ?? 0) / div);
   return (
     <section className="card">
-      <div className="card-head"><h2>{t("task.where")}</h2>{diff !== null && (diff === 0n ? <span className="dim">✓ {t("task.where.match")}</span> : <span className="bad-text">▲ {t("task.where.mismatch", { d: exactMicrojoules(diff) })}</span>)}</div>
+      <div className="card-head"><h2>{t("task.where")}</h2><SimBadge quality={e.quality} />{diff !== null && (diff === 0n ? <span className="dim">✓ {t("task.where.match")}</span> : <span className="bad-text">▲ {t("task.where.mismatch", { d: exactMicrojoules(diff) })}</span>)}</div>
       {e.allocations.length === 0 ? <div className="line dim">{t("task.where.none")}</div> : (
         <div className="scroll-x">
           <table className="table wide">
@@ -141,7 +141,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
                   <td>{a.domain === "gpu" ? t("node.gpu", { i: a.device_index }) : t("node.domain", { domain: code("", a.domain), i: a.device_index })}</td>
                   <td title={`${isoText(a.first_sample_at)} / ${isoText(a.last_sample_at)}`}>{a.first_sample_at === null ? <Unknown reason={t("unknown.no_data")} /> : `${time(a.first_sample_at)} – ${a.last_sample_at === null ? kUnknown : time(a.last_sample_at)}`}</td>
                   <td><AttributionBadge value={a.attribution} /></td>
-                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage, 0, a.partial_seconds ?? (e.allocations.length === 1 ? e.partial_seconds : 0))} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage, 0, a.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
                   <td className="r"><Value text={cell(a.energy_kwh)} reason={t("unknown.no_data")} /></td>
                 </tr>
               ))}

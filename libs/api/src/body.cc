@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "tidewatt/units/text.h"
+
 namespace tidewatt::api {
 namespace {
 constexpr std::size_t kLongestText = 1024;
-}
+constexpr std::size_t kLongestStoredName = 256;
+}  // namespace
 
 Result<Body> Body::parse(const net::Request& request, std::initializer_list<std::string_view> keys) {
   Body body;
@@ -41,6 +44,22 @@ Result<std::string> Body::text(std::string_view key) const {
     return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is {} bytes long", key, text.size()),
                 "1024 are allowed");
   return text;
+}
+
+Status check_name(std::string_view what, std::string_view text) {
+  if (text.size() > kLongestStoredName)
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is {} bytes long", what, text.size()),
+                fmt::format("{} are allowed", kLongestStoredName));
+  if (holds_control_characters(text))
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" holds control characters", what),
+                "give a name of one line that can be printed");
+  return {};
+}
+
+Result<std::string> Body::name(std::string_view key) const {
+  TW_TRY(auto name, text(key));
+  TW_TRY_STATUS(check_name(key, name));
+  return name;
 }
 
 Result<std::optional<UtcTime>> Body::time(std::string_view key) const {

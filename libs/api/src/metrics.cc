@@ -101,6 +101,10 @@ void write_http(std::string& out, Metrics& metrics, const std::optional<net::Ser
          server->bad_requests);
   single(out, "tidewatt_http_connections", "gauge", "Open connections.", server->connections);
   single(out, "tidewatt_http_event_streams", "gauge", "Open event streams.", server->event_streams);
+  if (server->certificate_end)
+    single(out, "tidewatt_tls_certificate_end_timestamp_seconds", "gauge",
+           "When the TLS certificate that new connections get expires.",
+           server->certificate_end->time_since_epoch().count() / 1000);
 }
 
 std::string label_value(std::string_view text) {
@@ -154,6 +158,15 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
     single(out, "process_resident_memory_bytes", "gauge", "Resident memory.", *resident);
   single(out, "process_cpu_seconds_total", "counter", "User and system CPU time.",
          format_double(cpu_seconds()));
+  return out;
+}
+
+std::string damage_metrics_text(std::uint64_t lost_commits) {
+  std::string out;
+  single(out, "tidewatt_ledger_lost_commits", "gauge",
+         "Must read 0: acknowledged commits that a start found lost, until the copy of the damaged log is "
+         "moved away.",
+         lost_commits);
   return out;
 }
 

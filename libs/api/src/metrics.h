@@ -50,6 +50,9 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
                          const std::optional<net::ServerStats>& server, std::string_view version,
                          std::size_t nodes_live, std::size_t nodes_total);
 
+/// Commits that were acknowledged and lost, in the same format.
+std::string damage_metrics_text(std::uint64_t lost_commits);
+
 /// The zones' chains, in the same format; empty where there is none.
 std::string carbon_metrics_text(const std::vector<carbon::ZoneStatus>& zones);
 

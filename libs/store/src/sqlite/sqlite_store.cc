@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "schema.h"
 #include "state.h"
 #include "tidewatt/store/sqlite.h"
+#include "wal_damage.h"
 #include "writer.h"
 
 #include "../semantics.h"
@@ -172,6 +174,13 @@ class SqliteStore final : public Store {
 
   Status ping() override { return reader_.ping(); }
 
+  [[nodiscard]] std::vector<StoreDamage> damage() const override {
+    auto left = damage_;
+    std::erase_if(left,
+                  [](const StoreDamage& damage) { return ::access(damage.evidence.c_str(), F_OK) != 0; });
+    return left;
+  }
+
  private:
   static Status write_token(Database& db, const TokenRecord& token) {
     TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tokens VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
@@ -186,9 +195,10 @@ class SqliteStore final : public Store {
     return put.run();
   }
 
-  SqliteStore(FileLock lock, Database db, const SqliteOptions& options)
+  SqliteStore(DatabaseLock lock, Database db, const SqliteOptions& options)
       : lock_(std::move(lock)),
         path_(options.path),
+        damage_(damaged_wals(options.path)),
         pool_(options.path, options.read_connections),
         reader_(state_, pool_),
         writer_(std::move(db), state_, options) {}
@@ -215,8 +225,9 @@ class SqliteStore final : public Store {
     return {};
   }
 
-  FileLock lock_;
+  DatabaseLock lock_;
   std::string path_;
+  const std::vector<StoreDamage> damage_;
   State state_;
   ReaderPool pool_;
   Reader reader_;
@@ -224,9 +235,11 @@ class SqliteStore final : public Store {
 };
 
 Result<std::unique_ptr<Store>> SqliteStore::open(const SqliteOptions& options) {
-  TW_TRY(auto lock, FileLock::take(options.path + ".lock"));
-  TW_TRY(auto db, open_for_writing(options));
-  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(db), options));
+  TW_TRY(auto lock, DatabaseLock::take(options.path));
+  auto real = options;
+  real.path = lock.path;
+  TW_TRY(auto db, open_for_writing(real));
+  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(db), real));
   TW_TRY_STATUS(store->writer_.load());
   store->writer_.start();
   return store;

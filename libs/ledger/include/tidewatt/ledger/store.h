@@ -32,6 +32,14 @@ struct AgentShare {
   friend bool operator==(const AgentShare&, const AgentShare&) = default;
 };
 
+/// A node's beats that are older than what is booked of it: nothing of them is booked. So it is after a start
+/// with a clock that is behind, until it is set or has caught up.
+struct StaleBeats {
+  UtcTime since{};         ///< server's clock when the first of them came
+  Milliseconds behind{0};  ///< how much older than what is booked the last one is
+  friend bool operator==(const StaleBeats&, const StaleBeats&) = default;
+};
+
 /// A node as last heard of: for lists and liveness, not for accounts.
 struct NodeInfo {
   NodeKey key;
@@ -52,6 +60,7 @@ struct NodeInfo {
   std::vector<CheckedCounter> checks;  ///< the last of each device that has a counter
   std::vector<AgentShare> agents;      ///< who reported them: the first agent's devices come first, and so on
   std::vector<SourceReport> sources;   ///< of each agent's last beat, in the same order
+  std::optional<StaleBeats> stale;     ///< absent where the last beat was booked
 };
 using SharedNode = std::shared_ptr<const NodeInfo>;
 
@@ -98,6 +107,13 @@ struct AuditEntry {
   std::string actor;
   std::string action;
   std::string subject;
+};
+
+/// Something that was acknowledged is gone from the store.
+struct StoreDamage {
+  UtcTime found_at{};
+  std::uint64_t lost_commits = 0;  ///< each holds one beat or more; 0 = can't be counted
+  std::string evidence;  ///< a file that was kept of it; once it is moved away, the damage is dealt with
 };
 
 /// Thread-safe. Every failure is an Error with code unavailable (try again), io or corrupt.
@@ -165,6 +181,8 @@ class Store : public ImageSource {
   virtual Status drop_curves(UtcTime before) = 0;
   /// Cheap: can we read?
   virtual Status ping() = 0;
+  /// What was found damaged at a start and isn't dealt with yet. Cheap.
+  [[nodiscard]] virtual std::vector<StoreDamage> damage() const { return {}; }
 };
 
 }  // namespace tidewatt::ledger

@@ -15,6 +15,9 @@ class FaultyStore final : public ledger::Store {
 
   std::optional<Error> cursor_fails;
   std::optional<Error> accrue_fails;
+  std::optional<Error> ping_fails;
+  std::optional<Error> tokens_fail;
+  std::vector<ledger::StoreDamage> damaged;
   /// Called before each accrue, e.g. to let somebody else book first.
   std::function<void()> before_accrue;
 
@@ -58,11 +61,18 @@ class FaultyStore final : public ledger::Store {
                              const ledger::TokenRecord& successor) override {
     return inner_.replace_token(before, ended, successor);
   }
-  Result<std::vector<ledger::TokenRecord>> tokens() override { return inner_.tokens(); }
+  Result<std::vector<ledger::TokenRecord>> tokens() override {
+    if (tokens_fail) return tl::unexpected(*tokens_fail);
+    return inner_.tokens();
+  }
   Status append_audit(const ledger::AuditEntry& entry) override { return inner_.append_audit(entry); }
   Result<std::vector<ledger::AuditEntry>> audit(std::size_t limit) override { return inner_.audit(limit); }
   Status drop_curves(UtcTime before) override { return inner_.drop_curves(before); }
-  Status ping() override { return inner_.ping(); }
+  Status ping() override {
+    if (ping_fails) return tl::unexpected(*ping_fails);
+    return inner_.ping();
+  }
+  [[nodiscard]] std::vector<ledger::StoreDamage> damage() const override { return damaged; }
 
  private:
   ledger::Store& inner_;

@@ -10,6 +10,7 @@
 #include "../journal/overlay.h"
 #include "../node_info_codec.h"
 #include "months.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/sqlite.h"
@@ -143,6 +144,7 @@ Status read_registry(Database& db, ImageSink& sink) {
                                       std::string(tasks.text(4)), tasks.time(5), tasks.time(6)}));
     }
   }
+  TW_TRY_STATUS(read_reports(db, sink));
   {
     TW_TRY(auto tokens,
            db.prepare("SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms "

@@ -8,12 +8,12 @@ namespace {
 
 using namespace ledger;
 
-std::int64_t ms(UtcTime at) { return at.time_since_epoch().count(); }
-std::int64_t number_of(UtcHour hour) { return static_cast<std::int64_t>(hour.time_since_epoch().count()); }
+std::int64_t report_ms(UtcTime at) { return at.time_since_epoch().count(); }
+std::int64_t hour_number(UtcHour hour) { return static_cast<std::int64_t>(hour.time_since_epoch().count()); }
 
 Params params_of(const EpochReport& report) {
   Params params;
-  params.text(report.cluster).text(report.task_id).add(report.epoch).add(ms(report.at));
+  params.text(report.cluster).text(report.task_id).add(report.epoch).add(report_ms(report.at));
   params.add(report.epochs_total);
   params.add(report.energy_total ? std::optional(report.energy_total->n) : std::nullopt);
   params.add(report.step_latency ? std::optional<std::int64_t>(report.step_latency->count()) : std::nullopt);
@@ -22,14 +22,14 @@ Params params_of(const EpochReport& report) {
 
 Params params_of(const TokenHour& hour) {
   Params params;
-  params.text(hour.cluster).text(hour.group_id).add(number_of(hour.hour));
+  params.text(hour.cluster).text(hour.group_id).add(hour_number(hour.hour));
   params.add(hour.tokens.prompt).add(hour.tokens.completion);
   return params;
 }
 
 Params params_of(const TokenCounter& counter) {
   Params params;
-  params.text(counter.cluster).text(counter.series).add(ms(counter.at)).add(counter.value);
+  params.text(counter.cluster).text(counter.series).add(report_ms(counter.at)).add(counter.value);
   return params;
 }
 
@@ -76,7 +76,7 @@ Result<bool> insert_epoch(Connection& db, const EpochReport& report) {
 
 Result<bool> insert_usage(Connection& db, const UsageReport& report) {
   Params params = params_of(TokenHour{report.cluster, report.group_id, hour_of(report.at), report.tokens});
-  params.text(report.request_id).add(ms(report.at));
+  params.text(report.request_id).add(report_ms(report.at));
   return took_effect(
       db,
       "WITH fresh AS (INSERT INTO token_requests VALUES($1::text, $2::text, $6::text, $7::bigint) "
@@ -97,10 +97,10 @@ Result<bool> step_token_counter(Connection& db, const CounterStep& step) {
                                         : "INSERT INTO token_counters VALUES($1::text, $2::text, $3::bigint, "
                                           "$4::bigint) ON CONFLICT DO NOTHING "
                                           "RETURNING 1";
-  if (step.before) params.add(ms(step.before->at)).add(step.before->value);
+  if (step.before) params.add(report_ms(step.before->at)).add(step.before->value);
   if (step.group_id.empty()) return took_effect(db, moved, params);
   const int first = step.before ? 7 : 5;
-  params.text(step.group_id).add(number_of(hour_of(step.after.at)));
+  params.text(step.group_id).add(hour_number(hour_of(step.after.at)));
   params.add(step.adds.prompt).add(step.adds.completion);
   const auto number = [first](int n) { return "$" + std::to_string(first + n); };
   return took_effect(db,
@@ -113,7 +113,7 @@ Result<bool> step_token_counter(Connection& db, const CounterStep& step) {
 }
 
 Status delete_requests(Connection& db, UtcTime before) {
-  return run(db, "DELETE FROM token_requests WHERE at_ms < $1", Params().add(ms(before)));
+  return run(db, "DELETE FROM token_requests WHERE at_ms < $1", Params().add(report_ms(before)));
 }
 
 Result<std::vector<EpochReport>> read_epochs(Connection& db, const std::string& cluster,
@@ -144,7 +144,7 @@ Result<std::vector<TokenHour>> read_token_hours(Connection& db, UtcHour from, Ut
       db.query(
           "SELECT cluster, group_id, hour, prompt, completion FROM token_hours WHERE hour >= $1 AND hour < "
           "$2 ORDER BY cluster, group_id, hour",
-          Params().add(number_of(from)).add(number_of(to))));
+          Params().add(hour_number(from)).add(hour_number(to))));
   std::vector<TokenHour> hours;
   for (int i = 0; i < rows.size(); ++i) hours.push_back(token_hour_at(rows, i));
   return hours;

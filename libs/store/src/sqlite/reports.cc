@@ -8,8 +8,8 @@ namespace {
 
 using namespace ledger;
 
-std::int64_t ms(UtcTime at) { return at.time_since_epoch().count(); }
-std::int64_t number_of(UtcHour hour) { return static_cast<std::int64_t>(hour.time_since_epoch().count()); }
+std::int64_t report_ms(UtcTime at) { return at.time_since_epoch().count(); }
+std::int64_t hour_number(UtcHour hour) { return static_cast<std::int64_t>(hour.time_since_epoch().count()); }
 
 constexpr std::string_view kEpochColumns =
     "SELECT cluster, task_id, epoch, at_ms, epochs_total, energy_uj, step_us FROM task_epochs ";
@@ -59,7 +59,7 @@ Status for_each(Database& db, std::string_view sql, const Read& read) {
 
 Result<bool> insert_epoch(Database& db, const EpochReport& report) {
   TW_TRY(auto put, db.prepare("INSERT OR IGNORE INTO task_epochs VALUES(?, ?, ?, ?, ?, ?, ?)"));
-  put.bind(1, report.cluster).bind(2, report.task_id).bind(3, report.epoch).bind(4, ms(report.at));
+  put.bind(1, report.cluster).bind(2, report.task_id).bind(3, report.epoch).bind(4, report_ms(report.at));
   put.bind(5, report.epochs_total);
   put.bind(6, report.energy_total ? std::optional(report.energy_total->n) : std::nullopt);
   put.bind(7, report.step_latency ? std::optional<std::int64_t>(report.step_latency->count()) : std::nullopt);
@@ -88,14 +88,17 @@ Status add_tokens(Database& db, const TokenHour& adds) {
          db.prepare(
              "INSERT INTO token_hours VALUES(?, ?, ?, ?, ?) ON CONFLICT(cluster, group_id, hour) DO UPDATE "
              "SET prompt = prompt + excluded.prompt, completion = completion + excluded.completion"));
-  put.bind(1, adds.cluster).bind(2, adds.group_id).bind(3, number_of(adds.hour));
+  put.bind(1, adds.cluster).bind(2, adds.group_id).bind(3, hour_number(adds.hour));
   put.bind(4, adds.tokens.prompt).bind(5, adds.tokens.completion);
   return put.run();
 }
 
 Result<bool> insert_usage(Database& db, const UsageReport& report) {
   TW_TRY(auto put, db.prepare("INSERT OR IGNORE INTO token_requests VALUES(?, ?, ?, ?)"));
-  put.bind(1, report.cluster).bind(2, report.group_id).bind(3, report.request_id).bind(4, ms(report.at));
+  put.bind(1, report.cluster)
+      .bind(2, report.group_id)
+      .bind(3, report.request_id)
+      .bind(4, report_ms(report.at));
   TW_TRY_STATUS(put.run());
   TW_TRY(const bool fresh, inserted(db));
   if (!fresh) return false;
@@ -114,7 +117,7 @@ Result<std::optional<TokenCounter>> read_token_counter(Database& db, const std::
 
 Status put_token_counter(Database& db, const TokenCounter& counter) {
   TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO token_counters VALUES(?, ?, ?, ?)"));
-  put.bind(1, counter.cluster).bind(2, counter.series).bind(3, ms(counter.at)).bind(4, counter.value);
+  put.bind(1, counter.cluster).bind(2, counter.series).bind(3, report_ms(counter.at)).bind(4, counter.value);
   return put.run();
 }
 
@@ -131,7 +134,7 @@ Result<std::vector<TokenHour>> read_token_hours(Database& db, UtcHour from, UtcH
   TW_TRY(auto select,
          db.prepare("SELECT cluster, group_id, hour, prompt, completion FROM token_hours WHERE hour "
                     ">= ? AND hour < ? ORDER BY cluster, group_id, hour"));
-  select.bind(1, number_of(from)).bind(2, number_of(to));
+  select.bind(1, hour_number(from)).bind(2, hour_number(to));
   std::vector<TokenHour> hours;
   while (true) {
     TW_TRY(const bool row, select.step());
@@ -142,7 +145,7 @@ Result<std::vector<TokenHour>> read_token_hours(Database& db, UtcHour from, UtcH
 
 Status delete_requests(Database& db, UtcTime before) {
   TW_TRY(auto drop, db.prepare("DELETE FROM token_requests WHERE at_ms < ?"));
-  drop.bind(1, ms(before));
+  drop.bind(1, report_ms(before));
   return drop.run();
 }
 

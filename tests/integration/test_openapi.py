@@ -82,7 +82,8 @@ GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes
         ("/api/v1/ledger/seals", "/api/v1/ledger/seals"), ("/api/v1/ledger/verify", "/api/v1/ledger/verify"),
         ("/api/v1/dashboard/stats?range=24h", "/api/v1/dashboard/stats"), ("/api/v1/dashboard/stats?range=soon", "/api/v1/dashboard/stats"),
         ("/api/v1/settings/sources", "/api/v1/settings/sources"), ("/api/v1/settings/coverage", "/api/v1/settings/coverage"), ("/api/v1/factors", "/api/v1/factors"), ("/api/v1/carbon/zones", "/api/v1/carbon/zones"), ("/api/v1/carbon/DE/latest", "/api/v1/carbon/{zone}/latest"), ("/api/v1/carbon/DE/history", "/api/v1/carbon/{zone}/history"), ("/api/v1/carbon/DE/forecast?hours=5", "/api/v1/carbon/{zone}/forecast"), ("/api/v1/tokens", "/api/v1/tokens"),
-        ("/api/v1/audit", "/api/v1/audit"), ("/api/v1/sign-in", "/api/v1/sign-in"), ("/login/sso", "/login/sso"), ("/login/sso/callback", "/login/sso/callback"), ("/healthz", "/healthz"), ("/readyz", "/readyz"), ("/metrics", "/metrics"), ("/api/openapi.json", "/api/openapi.json")]
+        ("/api/v1/carbon/accounting?range=24h&simulated=include", "/api/v1/carbon/accounting"),
+        ("/api/v1/reports/2026-11?scope=team", "/api/v1/reports/{period}"), ("/api/v1/reports/soon", "/api/v1/reports/{period}"), ("/api/v1/audit", "/api/v1/audit"), ("/api/v1/sign-in", "/api/v1/sign-in"), ("/login/sso", "/login/sso"), ("/login/sso/callback", "/login/sso/callback"), ("/healthz", "/healthz"), ("/readyz", "/readyz"), ("/metrics", "/metrics"), ("/api/openapi.json", "/api/openapi.json")]
 
 
 @pytest.mark.parametrize("target,path", GETS, ids=[g[0] for g in GETS])

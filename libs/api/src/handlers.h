@@ -44,6 +44,9 @@ net::Response get_carbon_latest(Core& core, const Call& call);
 net::Response get_carbon_history(Core& core, const Call& call);
 net::Response get_carbon_forecast(Core& core, const Call& call);
 
+net::Response get_accounting(Core& core, const Call& call);
+net::Response get_report(Core& core, const Call& call);
+
 net::Response get_session(Core& core, const Call& call);
 net::Response sign_in(Core& core, const Call& call);
 net::Response sign_out(Core& core, const Call& call);

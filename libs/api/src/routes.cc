@@ -48,6 +48,8 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/carbon/{zone}/latest", kReaders}, get_carbon_latest},
     {{"GET", "/api/v1/carbon/{zone}/history", kReaders}, get_carbon_history},
     {{"GET", "/api/v1/carbon/{zone}/forecast", kReaders}, get_carbon_forecast},
+    {{"GET", "/api/v1/carbon/accounting", kReaders}, get_accounting},
+    {{"GET", "/api/v1/reports/{period}", kReaders}, get_report},
     {{"GET", "/api/v1/audit", kOps}, list_audit},
     {{"GET", "/api/v1/tokens", kOps}, list_tokens},
     {{"POST", "/api/v1/tokens", kOps}, create_token},

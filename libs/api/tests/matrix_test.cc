@@ -96,6 +96,11 @@ const Row kRows[] = {
      "404 404 404 404", "404 404 404 404"},
     {"GET /api/v1/carbon/{zone}/forecast", "/api/v1/carbon/DE/forecast", "", "401 403 404 404 404 404",
      "404 404 404 404", "404 404 404 404"},
+    // Tenants by their own tasks only; see accounting_test.
+    {"GET /api/v1/carbon/accounting", "/api/v1/carbon/accounting?scope=cluster", "",
+     "401 403 200 403 403 200", "200 403 403 200", "200 403 403 200"},
+    {"GET /api/v1/reports/{period}", "/api/v1/reports/2026-03?scope=team", "", "401 403 200 200 200 200",
+     "200 200 200 200", "200 200 200 200"},
     {"GET /api/v1/audit", "/api/v1/audit", "", "401 403 403 403 403 200", "403 403 403 200",
      "403 403 403 200"},
     {"GET /api/v1/tokens", "/api/v1/tokens", "", "401 403 403 403 403 200", "403 403 403 200",

@@ -9,7 +9,7 @@ namespace {
 using namespace ledger;
 
 std::int64_t report_ms(UtcTime at) { return at.time_since_epoch().count(); }
-std::int64_t hour_number(UtcHour hour) { return static_cast<std::int64_t>(hour.time_since_epoch().count()); }
+std::int64_t report_hour(UtcHour hour) { return static_cast<std::int64_t>(hour.time_since_epoch().count()); }
 
 Params params_of(const EpochReport& report) {
   Params params;
@@ -22,7 +22,7 @@ Params params_of(const EpochReport& report) {
 
 Params params_of(const TokenHour& hour) {
   Params params;
-  params.text(hour.cluster).text(hour.group_id).add(hour_number(hour.hour));
+  params.text(hour.cluster).text(hour.group_id).add(report_hour(hour.hour));
   params.add(hour.tokens.prompt).add(hour.tokens.completion);
   return params;
 }
@@ -100,7 +100,7 @@ Result<bool> step_token_counter(Connection& db, const CounterStep& step) {
   if (step.before) params.add(report_ms(step.before->at)).add(step.before->value);
   if (step.group_id.empty()) return took_effect(db, moved, params);
   const int first = step.before ? 7 : 5;
-  params.text(step.group_id).add(hour_number(hour_of(step.after.at)));
+  params.text(step.group_id).add(report_hour(hour_of(step.after.at)));
   params.add(step.adds.prompt).add(step.adds.completion);
   const auto number = [first](int n) { return "$" + std::to_string(first + n); };
   return took_effect(db,
@@ -144,7 +144,7 @@ Result<std::vector<TokenHour>> read_token_hours(Connection& db, UtcHour from, Ut
       db.query(
           "SELECT cluster, group_id, hour, prompt, completion FROM token_hours WHERE hour >= $1 AND hour < "
           "$2 ORDER BY cluster, group_id, hour",
-          Params().add(hour_number(from)).add(hour_number(to))));
+          Params().add(report_hour(from)).add(report_hour(to))));
   std::vector<TokenHour> hours;
   for (int i = 0; i < rows.size(); ++i) hours.push_back(token_hour_at(rows, i));
   return hours;

@@ -177,6 +177,7 @@ Status ServerRuntime::open(FileSystem& files) {
   options.address = arguments_.address;
   options.port = arguments_.port;
   options.worker_threads = arguments_.workers;
+  options.own_encodings = {{"/api/v1/write", "snappy"}};
   options.tls_certificate_file = arguments_.tls_certificate;
   options.tls_key_file = arguments_.tls_key;
   auto listening =

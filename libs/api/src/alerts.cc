@@ -143,7 +143,7 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
                       domain, index, std::abs(counter - power) / std::max(counter, power) * 100)));
     }
     const auto found = totals.find({node.key.cluster, node.key.node_id});
-    if (found == totals.end()) continue;
+    if (!live || found == totals.end()) continue;  // one cause, one alert: a silent agent is named already
     const auto share = found->second.coverage();
     if (share && *share < kLowCoverage && low++ < kMostOfAKind)
       alerts.push_back(alert("coverage_low", node.key.node_id, std::nullopt,

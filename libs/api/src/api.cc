@@ -14,6 +14,7 @@
 #include "tenant_view.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/ledger/months.h"
+#include "token_view.h"
 #include "web.h"
 
 namespace tidewatt::api {
@@ -344,6 +345,7 @@ Status Api::housekeep() {
       log::info("a month is sealed", {{"month", ledger::to_string(seal.month)}, {"hash", seal.hash}});
   }
   TW_TRY_STATUS(core.store.drop_curves(core.clock.utc_now() - core.options.curve_retention));
+  TW_TRY_STATUS(core.store.forget_requests(core.clock.utc_now() - kOldestUsage));
   if (!audit) return tl::unexpected(audit.error());
   return {};
 }

@@ -84,4 +84,14 @@ Result<std::optional<std::int64_t>> Body::whole_number(std::string_view key, std
               fmt::format("give a whole number from {} to {}", least, most));
 }
 
+Result<std::optional<double>> Body::amount(std::string_view key, double most) const {
+  const auto found = object_.find(key);
+  if (found == object_.end() || found->is_null()) return std::optional<double>{};
+  if (found->is_number())
+    if (const auto value = found->get<double>(); value >= 0 && value <= most) return value;
+  return fail(ErrorCode::invalid_input,
+              fmt::format("\"{}\": {} is not allowed", key, found->dump().substr(0, 40)),
+              fmt::format("give a number from 0 to {}", most));
+}
+
 }  // namespace tidewatt::api

@@ -26,6 +26,8 @@ class Body {
   /// @error invalid_input: no whole number, or not in least..most
   [[nodiscard]] Result<std::optional<std::int64_t>> whole_number(std::string_view key, std::int64_t least,
                                                                  std::int64_t most) const;
+  /// @error invalid_input: no number, or not in 0..most
+  [[nodiscard]] Result<std::optional<double>> amount(std::string_view key, double most) const;
 
  private:
   Json object_;

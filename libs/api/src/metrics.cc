@@ -65,6 +65,15 @@ void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounte
   line(out, kBeats, "{outcome=\"retry\"}", ledger.retry.load());
   line(out, kBeats, "{outcome=\"rejected\"}", ledger.rejected.load());
   line(out, kBeats, "{outcome=\"malformed\"}", metrics.beats_refused.load());
+  constexpr std::string_view kRemote = "tidewatt_remote_write_samples_total";
+  head(out, kRemote, "counter", "Samples that Prometheus sent, by what became of them.");
+  const auto& remote = metrics.remote_write;
+  const std::pair<std::string_view, const RemoteWriteOutcomes::Count*> outcomes[] = {
+      {"booked", &remote.booked},   {"shadow", &remote.shadow},   {"old", &remote.old},
+      {"no_node", &remote.no_node}, {"no_task", &remote.no_task}, {"unusable", &remote.unusable},
+      {"other", &remote.other}};
+  for (const auto& [outcome, count] : outcomes)
+    line(out, kRemote, fmt::format("{{outcome=\"{}\"}}", outcome), count->load());
   constexpr std::string_view kNotesTotal = "tidewatt_ledger_notes_total";
   head(out, kNotesTotal, "counter", "Things the ledger noted while booking, by kind.");
   for (const auto kind : kNotes)

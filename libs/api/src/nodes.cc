@@ -8,6 +8,7 @@
 #include "energy_view.h"
 #include "handlers.h"
 #include "node_view.h"
+#include "open_gaps.h"
 #include "sorting.h"
 #include "tenant_view.h"
 #include "tidewatt/units/text.h"
@@ -44,8 +45,8 @@ Result<Totals> node_totals(Core& core, const Call& call, const TimeRange& range)
     return found == view.by_node.end() ? Totals{} : std::move(found->second);
   }
   const ledger::AccountFilter filter{ledger::Scope::node, call.cluster(), {call.ids.at(0)}, {}};
-  TW_TRY(const auto accounts, core.store.sums(filter, range.from, range.to));
-  return totals_of(accounts);
+  TW_TRY(const auto sums, read_sums(core, filter, range));
+  return totals_of(sums.accounts);
 }
 
 /// Mean power of each hour: energy over covered time, per domain in the total. null where no row is.
@@ -130,9 +131,9 @@ Json device_json(const DeviceSample& device, bool fresh, const std::string& why,
   row["temperature_c"] = fresh && device.health ? number(device.health->temperature_c) : Json(nullptr);
   row.update(amount_json(totals != nullptr ? totals->energy() : std::nullopt));
   row["coverage"] = totals != nullptr ? number(totals->coverage()) : Json(nullptr);
-  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(0);
+  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(nullptr);
   row["method"] = nullptr;
-  if (totals != nullptr && totals->sum) {
+  if (totals != nullptr && totals->energy()) {
     const auto& sum = *totals->sum;
     const bool some_counter = sum.counter != WideMicrojoules{};
     row["method"] = !some_counter ? "integrated" : sum.counter == sum.energy ? "counter" : "mixed";
@@ -179,8 +180,8 @@ net::Response list_nodes(Core& core, const Call& call) {
     totals = view.by_node;
   } else {
     const ledger::AccountFilter filter{ledger::Scope::node, call.parameter("cluster"), {}, {}};
-    API_TRY(const auto accounts, core.store.sums(filter, range.from, range.to));
-    totals = totals_by_subject(accounts);
+    API_TRY(const auto sums, read_sums(core, filter, range));
+    totals = totals_by_subject(sums.accounts);
   }
   std::vector<NodeRow> rows;
   std::optional<Watts> known_power;
@@ -196,7 +197,8 @@ net::Response list_nodes(Core& core, const Call& call) {
   }
   sort_rows(rows, order, [&](const NodeRow& row, std::string_view key) -> SortValue {
     if (key == "energy_kwh")
-      return row.totals != nullptr && row.totals->sum ? SortValue{kwh(row.totals->sum->energy)} : SortValue{};
+      return row.totals != nullptr && row.totals->energy() ? SortValue{kwh(*row.totals->energy())}
+                                                           : SortValue{};
     if (key == "coverage") return row.totals != nullptr ? sort_value(row.totals->coverage()) : SortValue{};
     if (key == "power_watts") {
       if (call.is_tenant()) return {};
@@ -255,12 +257,12 @@ net::Response get_node(Core& core, const Call& call) {
       filter.ids.push_back(fmt::format("{}/{}", node.key.node_id, device.index));
     std::map<std::pair<std::string, std::string>, Totals> by_device;
     if (!filter.ids.empty()) {
-      API_TRY(const auto accounts, core.store.sums(filter, range.from, range.to));
-      for (const auto& account : accounts)
+      API_TRY(const auto sums, read_sums(core, filter, range));
+      for (const auto& account : sums.accounts)
         by_device.emplace(std::pair{account.key.id, account.key.domain}, device_totals(account));
     }
     const bool live = is_live(node, now, core.options.silent_after);
-    const bool fresh = live && node.last_sample_at && now - *node.last_sample_at <= core.options.silent_after;
+    const bool fresh = is_fresh(node, now, core.options.silent_after);
     const auto why = why_unknown(node, live, fresh);
     for (const auto& device : node.devices) {
       const auto found =

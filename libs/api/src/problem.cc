@@ -13,7 +13,7 @@ struct ProblemKind {
   std::string_view title;
 };
 
-constexpr std::array<ProblemKind, 14> kProblems{{
+constexpr std::array<ProblemKind, 15> kProblems{{
     {"invalid_request", 400, "The request can't be understood"},
     {"invalid_body", 400, "The body can't be understood"},
     {"not_signed_in", 401, "Not signed in"},
@@ -23,6 +23,7 @@ constexpr std::array<ProblemKind, 14> kProblems{{
     {"not_found", 404, "No such thing"},
     {"method_not_allowed", 405, "Method not allowed"},
     {"conflict", 409, "Somebody else was first"},
+    {"unsupported_media_type", 415, "Not a body of this kind"},
     {"rate_limited", 429, "Too many requests"},
     {"internal", 500, "An error of ours"},
     {"store_failed", 500, "The ledger's store failed"},

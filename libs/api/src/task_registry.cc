@@ -6,6 +6,7 @@
 
 #include "body.h"
 #include "handlers.h"
+#include "task_view.h"
 
 namespace tidewatt::api {
 namespace {
@@ -13,6 +14,27 @@ namespace {
 constexpr std::array<std::string_view, 6> kKinds{"", "training", "inference", "batch", "service", "dev"};
 
 }  // namespace
+
+Result<ledger::TaskInfo> reported_task(Core& core, const Call& call) {
+  ledger::TaskInfo task;
+  task.cluster = call.cluster();
+  task.task_id = call.ids.at(0);
+  TW_TRY(const auto registry, core.registry());
+  if (const auto* known = registry->find(task.cluster, task.task_id); known != nullptr) {
+    if (may_see(call, *known)) return *known;
+  } else if (!call.is_tenant()) {
+    for (const auto* text : {&task.task_id, &task.cluster})
+      if (text->size() > kLongestId)
+        return fail(ErrorCode::invalid_input, fmt::format("an id of {} bytes is too long", text->size()),
+                    "256 are allowed");
+    TW_TRY_STATUS(core.store.put_task(task));
+    core.forget_registry();
+    return task;
+  }
+  return fail(ErrorCode::not_found,
+              fmt::format("there is no task \"{}\" in cluster \"{}\"", task.task_id, task.cluster),
+              "register it first: POST /api/v1/tasks");
+}
 
 net::Response post_task(Core& core, const Call& call) {
   API_TRY(const auto body, Body::parse(call.request, {"task_id", "cluster", "team", "kind", "group_id",

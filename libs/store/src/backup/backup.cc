@@ -79,6 +79,11 @@ class FileSink final : public ImageSink {
   }
   Status begin() { return write(kMagic); }
   Status add(const TaskInfo& task) override { return put(RecordKind::task, encode_record(task)); }
+  Status add(const EpochReport& report) override { return put(RecordKind::epoch, encode_record(report)); }
+  Status add(const TokenHour& hour) override { return put(RecordKind::token_hour, encode_record(hour)); }
+  Status add(const TokenCounter& counter) override {
+    return put(RecordKind::token_counter, encode_record(counter));
+  }
   Status add(const TokenRecord& token) override { return put(RecordKind::token, encode_record(token)); }
   Status add(const AuditEntry& entry) override { return put(RecordKind::audit, encode_record(entry)); }
   Status add(const NodeImage& node) override { return put(RecordKind::node, encode_record(node)); }

@@ -11,6 +11,7 @@
 #include "../node_info_codec.h"
 #include "file_lock.h"
 #include "months.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/ledger/store.h"
@@ -146,6 +147,7 @@ Status read_registry(Database& db, ImageSink& sink) {
                                       std::string(tasks.text(4)), tasks.time(5), tasks.time(6)}));
     }
   }
+  TW_TRY_STATUS(read_reports(db, sink));
   {
     TW_TRY(auto tokens,
            db.prepare("SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms "

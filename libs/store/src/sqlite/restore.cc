@@ -14,6 +14,7 @@
 #include "../semantics.h"
 #include "file_lock.h"
 #include "open.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/sqlite.h"
@@ -55,6 +56,12 @@ class Loader final : public ImageSink {
     put.bind(6, ms(task.started_at)).bind(7, ms(task.finished_at));
     return put.run();
   }
+  Status add(const EpochReport& report) override {
+    TW_TRY([[maybe_unused]] const bool fresh, insert_epoch(db_, report));
+    return {};
+  }
+  Status add(const TokenHour& hour) override { return add_tokens(db_, hour); }
+  Status add(const TokenCounter& counter) override { return put_token_counter(db_, counter); }
   Status add(const TokenRecord& token) override {
     TW_TRY(auto put,
            db_.prepare("INSERT INTO tokens(id, name, role, team, sha256_hex, created_ms, expires_ms, "

@@ -11,6 +11,7 @@
 #include "months.h"
 #include "open.h"
 #include "reader.h"
+#include "reports.h"
 #include "schema.h"
 #include "state.h"
 #include "tidewatt/store/sqlite.h"
@@ -130,6 +131,33 @@ class SqliteStore final : public Store {
   }
   Result<std::vector<TaskInfo>> tasks() override { return reader_.tasks(); }
 
+  Result<bool> add_epoch(const EpochReport& report) override {
+    return changed([&](Database& db) { return insert_epoch(db, report); });
+  }
+  Result<std::vector<EpochReport>> epochs(const std::string& cluster, const std::string& task_id,
+                                          std::size_t limit) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_epochs(*db, cluster, task_id, limit);
+  }
+  Result<bool> add_usage(const UsageReport& report) override {
+    return changed([&](Database& db) { return insert_usage(db, report); });
+  }
+  Result<std::optional<TokenCounter>> token_counter(const std::string& cluster,
+                                                    const std::string& series) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_token_counter(*db, cluster, series);
+  }
+  Result<bool> step_token_counter(const CounterStep& step) override {
+    return changed([&](Database& db) { return store::step_token_counter(db, step); });
+  }
+  Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_token_hours(*db, from, to);
+  }
+  Status forget_requests(UtcTime before) override {
+    return writer_.run([before](Database& db) { return delete_requests(db, before); });
+  }
+
   Status put_token(const TokenRecord& token) override {
     return writer_.run([&token](Database& db) { return write_token(db, token); });
   }
@@ -193,6 +221,16 @@ class SqliteStore final : public Store {
         .bind(7, milliseconds(token.expires_at))
         .bind(8, milliseconds(token.revoked_at));
     return put.run();
+  }
+
+  /// A write that says whether it changed anything.
+  Result<bool> changed(const std::function<Result<bool>(Database&)>& change) {
+    bool effect = false;
+    TW_TRY_STATUS(writer_.run([&](Database& db) -> Status {
+      TW_TRY(effect, change(db));
+      return {};
+    }));
+    return effect;
   }
 
   SqliteStore(DatabaseLock lock, Database db, const SqliteOptions& options)

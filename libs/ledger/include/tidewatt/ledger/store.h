@@ -14,6 +14,7 @@
 #include "tidewatt/ledger/cursor.h"
 #include "tidewatt/ledger/curve.h"
 #include "tidewatt/ledger/image.h"
+#include "tidewatt/ledger/reports.h"
 
 namespace tidewatt::ledger {
 
@@ -163,9 +164,29 @@ class Store : public ImageSource {
   /// @return false = it has one, or there is no such seal
   virtual Result<bool> finish_seal(const Seal& seal) = 0;
 
-  // -- registry, access
+  // -- registry
   virtual Status put_task(const TaskInfo& task) = 0;
   [[nodiscard]] virtual Result<std::vector<TaskInfo>> tasks() = 0;
+
+  // -- what tasks report
+  /// @return false = this epoch of the task is known already, and stays as it is
+  virtual Result<bool> add_epoch(const EpochReport& report) = 0;
+  /// By epoch; where there are more than `limit`, the highest.
+  [[nodiscard]] virtual Result<std::vector<EpochReport>> epochs(const std::string& cluster,
+                                                                const std::string& task_id,
+                                                                std::size_t limit) = 0;
+  /// @return false = this request of the group was counted already
+  virtual Result<bool> add_usage(const UsageReport& report) = 0;
+  [[nodiscard]] virtual Result<std::optional<TokenCounter>> token_counter(const std::string& cluster,
+                                                                          const std::string& series) = 0;
+  /// @return false = the counter isn't as `before` says any more, and nothing was done
+  virtual Result<bool> step_token_counter(const CounterStep& step) = 0;
+  /// The hours [from, to) by cluster, group and hour.
+  [[nodiscard]] virtual Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) = 0;
+  /// Forgets the ids of requests before; their tokens stay.
+  virtual Status forget_requests(UtcTime before) = 0;
+
+  // -- access
   virtual Status put_token(const TokenRecord& token) = 0;
   /// Ends a token and adds its successor, both or neither: `ended` is the record with its new end.
   /// @return false when the stored token's end isn't that of `before` any more (somebody revoked or replaced

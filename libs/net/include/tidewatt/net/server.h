@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ struct ServerOptions {
   /// The same for writes while the first of their queue has waited for so long: senders can be put off, and
   /// shall not all wait. People who wait for a page can't.
   Milliseconds longest_write_wait{500};
+  /// By path, the content encoding that its handler unpacks itself: the body reaches it as it was sent.
+  std::map<std::string, std::string, std::less<>> own_encodings{};
   std::string tls_certificate_file;  ///< PEM; empty = plain HTTP
   std::string tls_key_file;
 };

@@ -59,6 +59,36 @@ bool check_token(const ServerAccess& access, std::vector<Finding>& findings) {
   return false;
 }
 
+std::string_view todo_of_alert(std::string_view kind) {
+  if (kind == "clock_offset" || kind == "beats_stale") return "on the node: chronyc tracking, or timedatectl";
+  if (kind == "coverage_low") return "its page shows the gaps; on the node: systemctl status tidewatt-agent";
+  if (kind == "counter_apart") return "compare on the node: tidewatt power detect";
+  if (kind == "conservation") return "tidewatt ledger verify names the rows";
+  if (kind == "certificate_ends") return "put renewed files where tls.certificate and tls.key are";
+  if (kind.starts_with("carbon"))
+    return "check carbon.zones and the providers' tokens: tidewatt server --check-config";
+  return "see Dashboard in the UI";
+}
+
+/// What the server itself worries about. Silent nodes are counted below, with the others.
+void check_alerts(const ServerAccess& access, std::vector<Finding>& findings) {
+  constexpr std::size_t kMostShown = 5;
+  const auto body = get(access, "/api/v1/dashboard/stats?range=1h");
+  if (!body) return;
+  const auto stats = Json::parse(*body, nullptr, false);
+  if (!stats.is_object() || !stats.contains("alerts")) return;
+  std::size_t count = 0;
+  for (const auto& alert : stats["alerts"]) {
+    const auto kind = alert.value("kind", "");
+    if (kind == "agent_silent" || kind == "ledger_damaged" || ++count > kMostShown) continue;
+    findings.push_back({Health::warning, "alert", alert.value("subject", "") + ": " + alert.value("text", ""),
+                        std::string{todo_of_alert(kind)}});
+  }
+  if (count > kMostShown)
+    findings.push_back(
+        {Health::warning, "alert", fmt::format("{} more", count - kMostShown), "see the dashboard"});
+}
+
 void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
   ServerAccess anybody = access;
   anybody.anonymous = true;
@@ -75,7 +105,14 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
                         "look at the server's log"});
     return;
   }
-  findings.push_back({Health::ok, "server", access.url + " is ready", ""});
+  if (ready->body.find("\ndamaged") == std::string::npos)
+    findings.push_back({Health::ok, "server", access.url + " is ready", ""});
+  else
+    findings.push_back(
+        {Health::failed, "ledger",
+         access.url + " is ready, but found at a start that acknowledged beats are lost",
+         "the server's log says which file it kept (grep damaged); check disk and memory, restore a newer "
+         "backup if there is one, then move that file away"});
   if (!check_token(access, findings)) return;
   const auto session = get_any(access, "/api/v1/session");
   if (!session) return;
@@ -91,6 +128,7 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
                         "no emission factor is configured: carbon is a placeholder, and hidden from tenants",
                         "set energy.emission_factor_kgco2_per_kwh and energy.emission_source"});
 
+  check_alerts(access, findings);
   const auto nodes = get(access, "/api/v1/nodes?range=1h&limit=1000");
   if (!nodes) {
     findings.push_back({Health::warning, "nodes", nodes.error().message,

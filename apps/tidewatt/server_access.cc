@@ -173,6 +173,21 @@ Result<net::Response> send(const ServerAccess& access, net::ClientRequest reques
 
 }  // namespace
 
+std::string token_file_in_use(const ServerAccess& access) {
+  if (access.anonymous) return {};
+  if (!access.token_file.empty()) return access.token_file;
+  if (!environment("TIDEWATT_TOKEN").empty()) return {};
+  for (const auto& file : own_token_files(access)) {
+    if (!read_all(file)) continue;
+    auto with_it = access;
+    with_it.token_file = file;
+    net::ClientRequest request;
+    request.url = "/api/v1/session";
+    if (const auto answer = send(with_it, std::move(request)); answer && answer->status != 401) return file;
+  }
+  return {};
+}
+
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query) {
   net::ClientRequest request;
   request.url = path_and_query;

@@ -34,6 +34,8 @@ Result<std::string> request(const ServerAccess& access, const std::string& metho
 Result<net::Response> get_answer(const ServerAccess& access, const std::string& path_and_query);
 /// The status code and body whatever they are.
 Result<net::Response> get_any(const ServerAccess& access, const std::string& path_and_query);
+/// The file whose token the server takes; empty: it isn't from a file, or none is taken.
+std::string token_file_in_use(const ServerAccess& access);
 /// Why the token that would be sent can't be read; success when it can, or when none is named.
 Status token_is_readable(const ServerAccess& access);
 /// Where a server of this user keeps its data unless told otherwise.

@@ -13,6 +13,8 @@
 #include "server_flags.h"
 #include "server_runtime.h"
 #include "tidewatt/base/log.h"
+#include "tidewatt/net/certificate.h"
+#include "tidewatt/os/posix.h"
 #include "tidewatt/store/postgres.h"
 
 namespace tidewatt::cli {
@@ -32,8 +34,17 @@ std::vector<std::string> what_is_missing(const ServerArguments& arguments, const
   for (const auto& [setting, path] :
        {std::pair{"tls.certificate", arguments.tls_certificate}, std::pair{"tls.key", arguments.tls_key}}) {
     if (path.empty()) continue;
-    if (const auto pem = files.read_text(path); !pem)
+    const auto pem = files.read_text(path);
+    if (!pem) {
       missing.push_back(fmt::format("{}: {}", setting, pem.error().to_string()));
+    } else if (path == arguments.tls_certificate) {
+      const auto life = net::certificate_life(*pem);
+      if (!life)
+        missing.push_back(fmt::format("{}: {}: {}", setting, path, life.error().to_string()));
+      else if (life->end <= os::SystemClock{}.utc_now())
+        missing.push_back(
+            fmt::format("{}: {} expired at {}: renew it", setting, path, format_rfc3339_short(life->end)));
+    }
   }
   for (const char* name : {"ops.token", "agent.token"}) {
     const auto path = fmt::format("{}/{}", arguments.data_folder, name);
@@ -65,7 +76,12 @@ int run_server(const ServerOptions& options) {
   }
   auto loaded = load_server_settings(options.config_file, options.flags.given(), *files);
   for (const auto& problem : loaded.problems) fmt::print(stderr, "tidewatt server: {}\n", problem);
-  if (!loaded.problems.empty()) return kUsage;
+  if (!loaded.problems.empty()) {
+    if (options.check_config)
+      for (const auto& problem : what_is_missing(loaded.arguments, *files))
+        fmt::print(stderr, "tidewatt server: {}\n", problem);
+    return kUsage;
+  }
   if (options.check_config) return check_config(loaded, *files);
   loaded.arguments.agent_token_copy = options.agent_token_copy;
   block_stop_and_reload_signals();

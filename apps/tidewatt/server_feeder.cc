@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tidewatt/base/log.h"
 #include "tidewatt/wire/beat_json.h"
@@ -43,11 +44,13 @@ Feeder::Sent Feeder::post_once(const std::vector<std::string>& texts) {
   request.body = wire::join_array(texts);
   const auto response = client_->send(request);
   if (!response || response->status != 200) {
-    log::warning("beats were not taken, trying again",
-                 {{"why", response ? fmt::format("status {} {}", response->status, response->body)
-                                   : response.error().to_string()}});
+    if (!std::exchange(failing_, true))
+      log::warning("beats were not taken, trying again",
+                   {{"why", response ? fmt::format("status {} {}", response->status, response->body)
+                                     : response.error().to_string()}});
     return Sent::again;
   }
+  if (std::exchange(failing_, false)) log::info("beats are taken again");
   const auto answers = wire::answers_from_json(response->body);
   if (!answers || answers->size() != texts.size()) return Sent::again;
   if (std::any_of(answers->begin(), answers->end(),

@@ -44,6 +44,7 @@ class Feeder {
   std::function<bool(Milliseconds)> wait_;
   std::unique_ptr<net::HttpClient> client_;
   FeedCounts counts_;
+  bool failing_ = false;  ///< and told so
 };
 
 }  // namespace tidewatt::cli

@@ -229,11 +229,13 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
   ServerArguments& arguments = loaded.arguments;
   arguments.tls_certificate = settings.text("tls.certificate");
   arguments.tls_key = settings.text("tls.key");
-  if (settings.problems().empty()) {
-    check_listen(settings, arguments);
-    check_cpu(settings, arguments);
-    arguments.data_folder = settings.text("data").empty() ? default_data_folder() : settings.text("data");
-    take_store(settings, arguments, files);
+  arguments.data_folder = settings.text("data").empty() ? default_data_folder() : settings.text("data");
+  // One setting that is wrong hides nothing about the others: who repairs a file wants to hear it all.
+  const bool values_hold = settings.problems().empty();
+  check_listen(settings, arguments);
+  check_cpu(settings, arguments);
+  take_store(settings, arguments, files);
+  if (values_hold) {
     const auto workers = settings.integer("workers");
     arguments.workers = workers > 0 ? static_cast<std::size_t>(workers)
                                     : std::max<std::size_t>(2, std::thread::hardware_concurrency());
@@ -249,9 +251,9 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
     arguments.api.agents = {agents, std::max(1.0, agents * 2)};
     const double sign_ins = settings.number("rate_limits.sign_ins_per_minute");
     arguments.api.sign_in = {sign_ins / kSecondsPerMinute, std::max(1.0, sign_ins / 3)};
-    take_sso(settings, arguments, files);
-    take_carbon(settings, arguments, files);
   }
+  take_sso(settings, arguments, files);
+  take_carbon(settings, arguments, files);
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());
   loaded.effective = described(settings);
   return loaded;

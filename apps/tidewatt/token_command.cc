@@ -134,13 +134,31 @@ int create(const TokenOptions& options) {
   return finish(options, answer_of(options.access, "POST", "/api/v1/tokens", body));
 }
 
+/// A token that rotates itself: the file it was read from gets the new secret, or the next command, and the
+/// server at its next start, would come with one that is refused.
+/// @return what to tell about it; empty = nothing
+std::string renew_own_file(const TokenOptions& options, const std::string& file, const Json& answer) {
+  if (!answer.value("own", false) || file == options.secret_file) return {};
+  if (file.empty())
+    return "TIDEWATT_TOKEN, or wherever you have it, still holds the old secret: put the new one there.";
+  const auto kept = os::make_file_system()->write_atomically(file, text(answer, "token") + "\n");
+  return kept ? file + " held the old secret: it has the new one now."
+              : fmt::format("{} still holds the old secret ({}): put the new one there.", file,
+                            kept.error().message);
+}
+
 int rotate(const TokenOptions& options) {
   const auto id = id_of(options);
   if (!id) return report("token", id.error());
   const auto grace = options.grace.empty() ? Milliseconds{0} : *parse_duration(options.grace);
-  return finish(options, answer_of(options.access, "POST",
-                                   fmt::format("/api/v1/tokens/{}/rotate", encode_component(*id)),
-                                   Json{{"grace_seconds", grace.count() / 1000}}));
+  const auto own_file = token_file_in_use(options.access);
+  const auto made =
+      answer_of(options.access, "POST", fmt::format("/api/v1/tokens/{}/rotate", encode_component(*id)),
+                Json{{"grace_seconds", grace.count() / 1000}});
+  const auto told = made ? renew_own_file(options, own_file, *made) : std::string{};
+  const int exit_code = finish(options, made);
+  if (!told.empty()) fmt::print(stderr, "tidewatt token: {}\n", told);
+  return exit_code;
 }
 
 int revoke(const TokenOptions& options) {

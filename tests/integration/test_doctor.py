@@ -238,3 +238,14 @@ def test_power_detect_names_the_files_of_a_library(tidewatt, tmp_path):
     assert told.returncode == 0, told
     mtml = next(s for s in json.loads(told.stdout)["sources"] if s["source"] == "mtml")
     assert not mtml["usable"] and "libmtml.so.2" in mtml["summary"] and "can't be opened" in mtml["summary"], mtml
+
+
+def test_a_servers_check_config_tells_all_problems_at_once(tidewatt, tmp_path):
+    config = tmp_path / "server.yaml"
+    config.write_text("listen: nowhere\nworkers: many\ntls: {certificate: /no/cert.pem, key: /no/key.pem}\n"
+                      "store_password_file: /no/password\ncarbon: {zones: {DE: \"weather\"}, ca_file: /no/ca.pem}\noidc: {client_id: x}\n")
+    told = run(tidewatt, "server", "--config", str(config), "--data", str(tmp_path / "data"), "--check-config")
+    assert told.returncode == 2, told
+    for named in ("listen", "workers", "/no/cert.pem", "/no/key.pem", "/no/password", "carbon.zones", "/no/ca.pem", "oidc.client_id"):
+        assert named in told.stderr, (named, told.stderr)
+    assert "terminate" not in told.stderr

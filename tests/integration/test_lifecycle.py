@@ -99,3 +99,41 @@ def test_a_ledger_that_vanished_beside_its_tokens_is_said_at_the_start(server):
     os.unlink(os.path.join(server.data, "tidewatt.db"))
     server.start()
     assert "begins empty" in server.log_tail()
+
+
+def test_the_same_ledger_by_another_name_is_refused(server, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    os.link(os.path.join(server.data, "tidewatt.db"), other / "tidewatt.db")
+    command, environment = Server(other).command(port=0)
+    second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    assert second.returncode == 1 and "by another name" in second.stderr, second
+    server.assert_alive()
+
+
+def test_a_flipped_bit_in_the_write_ahead_log_is_told_everywhere(server, tidewatt):
+    agent = Client(server.port, server.agent_token)
+    for batch in chunks(NodeScript("n1", beats=30).beats(), 1):
+        agent.post_beats(batch)
+    server.kill()
+    log = os.path.join(server.data, "tidewatt.db-wal")
+    with open(log, "r+b") as file:
+        file.seek(os.path.getsize(log) // 2)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 1]))
+    server.start()
+    ready = Client(server.port).get("/readyz")
+    assert ready.status == 200 and b"damaged" in ready.body and server.data.encode() not in ready.body, ready
+    assert "the write-ahead log is damaged" in server.log_tail()
+    ops = Client(server.port, server.ops_token)
+    metrics = ops.get("/metrics").body.decode()
+    assert "tidewatt_ledger_lost_commits 0\n" not in metrics and "tidewatt_ledger_lost_commits" in metrics
+    assert "ledger_damaged" in {alert["kind"] for alert in ops.get_json("/api/v1/dashboard/stats")["alerts"]}
+    (kept,) = [name for name in os.listdir(server.data) if "damaged" in name]
+    token = os.path.join(server.data, "ops.token")
+    told = subprocess.run([tidewatt, "doctor", "--agent", "http://127.0.0.1:1", "--server", f"http://127.0.0.1:{server.port}",
+                           "--token-file", token], capture_output=True, text=True, timeout=60)
+    assert "acknowledged beats are lost" in told.stdout, told
+    os.rename(os.path.join(server.data, kept), os.path.join(server.data, "looked-at"))
+    assert ops.get("/readyz").body == b"ready\n"

@@ -51,6 +51,16 @@ def test_a_secret_goes_to_a_file_that_only_its_owner_reads(server, token, tmp_pa
     assert Client(server.port, secret).get_json("/api/v1/session")["team"] == "vision"
 
 
+def test_a_token_that_rotates_itself_leaves_no_file_with_the_old_secret(server, token):
+    before = server.ops_token
+    rotated = json.loads(token("rotate", "operator", "--json"))
+    assert rotated["own"] and server.ops_token == rotated["token"] != before
+    assert "operator" in token("list"), "the next command works"
+    server.stop()
+    server.start()
+    assert len([line for line in token("list").splitlines() if "operator" in line]) == 1, "the next start made no other"
+
+
 @pytest.mark.parametrize("arguments,named", [
     (["create", "x", "--role", "boss"], "--role"),
     (["create", "x", "--role", "tenant"], "--team"),

@@ -175,6 +175,16 @@ test("tokens per joule are a dash with the reason", async () => {
   await on({}, "/tasks/llm-serve-1", async (page) => assert.match(await page.locator("main").innerText(), /—\s+Energy was recorded, but no tokens were reported\./));
 });
 
+test("a training task shows its progress, what it will still need with its band, and how good the first prediction was", async () => {
+  await on({}, "/tasks/train-7", async (page) => {
+    const text = await page.locator("main").innerText();
+    assert.match(text, /Epoch 23 of 40/);
+    assert.match(text, /90% between .*kWh and .*kWh/);
+    assert.match(text, /for the 17 epochs that remain/);
+    assert.match(text, /was \+0\.4% off over the next 18: inside its 90% band/);
+  });
+});
+
 test("an empty installation says what to run", async () => {
   await on({ token: "empty" }, "/", async (page) => {
     assert.match(await page.locator("main").innerText(), /No node has reported yet\. Run: tidewatt-agent --server http/);

@@ -101,9 +101,10 @@ carbon::CarbonView carbon_view(const Core& core, const Call& call) {
 
 Json factor_json(const carbon::Factor& factor) {
   return Json{
-      {"value", factor.value.value()},        {"unit", carbon::unit_of(factor.gas)},
-      {"gas", carbon::to_string(factor.gas)}, {"source", factor.source},
-      {"configured", factor.configured},      {"year", factor.year ? Json(*factor.year) : Json(nullptr)}};
+      {"value", factor.value.value()},          {"unit", carbon::unit_of(factor.gas)},
+      {"gas", carbon::to_string(factor.gas)},   {"source", factor.source},
+      {"configured", factor.configured},        {"year", factor.year ? Json(*factor.year) : Json(nullptr)},
+      {"kind", carbon::to_string(factor.kind)}, {"boundary", carbon::to_string(factor.boundary)}};
 }
 
 void add_carbon_amount(Json& row, const Core& core, const Call& call, std::optional<WideMicrojoules> energy) {

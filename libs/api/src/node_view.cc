@@ -1,5 +1,7 @@
 #include "node_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -41,6 +43,14 @@ PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silen
     result.power = result.power.value_or(Watts{0}) + *power;
   }
   return result;
+}
+
+std::string stale_text(const ledger::StaleBeats& stale) {
+  return fmt::format(
+      "no energy is booked: its beats are {} s older than what is booked already, so its clock was set back "
+      "or began "
+      "behind; set it on the node (see: chronyc tracking, timedatectl), and booking goes on",
+      stale.behind.count() / 1000);
 }
 
 Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* totals, bool withheld) {

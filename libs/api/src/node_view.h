@@ -28,6 +28,9 @@ bool is_live(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_afte
 /// hour ago isn't what it draws now.
 bool is_fresh(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after);
 
+/// Why nothing of what it sends is booked, and what to do on the node.
+std::string stale_text(const ledger::StaleBeats& stale);
+
 /// A row of GET /nodes without its trend.
 /// @param totals    nullptr = no row in the range
 /// @param withheld  a tenant looks: power is other people's too

@@ -103,7 +103,14 @@ bool matches(const Call& call, const NodeInfo& node, bool live) {
   return true;
 }
 
-Json device_json(const DeviceSample& device, bool fresh, bool silent, const Totals* totals) {
+/// Why a device has no power now though it has a source; empty = it may have.
+std::string why_unknown(const ledger::NodeInfo& node, bool live, bool fresh) {
+  if (!live) return "the agent is silent";
+  if (node.stale && !fresh) return stale_text(*node.stale);
+  return fresh ? "" : "the last sample is old";
+}
+
+Json device_json(const DeviceSample& device, bool fresh, const std::string& why, const Totals* totals) {
   const bool known = fresh && device.power.has_value();
   Json row{{"index", device.index},
            {"domain", device.domain},
@@ -115,8 +122,7 @@ Json device_json(const DeviceSample& device, bool fresh, bool silent, const Tota
   row["power_watts"] = known ? watts(device.power) : Json(nullptr);
   if (!known)
     row["reason"] = !device.reason.empty() ? device.reason
-                    : silent               ? "the agent is silent"
-                    : !fresh               ? "the last sample is old"
+                    : !why.empty()         ? why
                                            : "the source gave no power in the last round";
   row["power_limit_watts"] = watts(device.power_limit);
   row["util"] = fresh ? number(device.util) : Json(nullptr);
@@ -257,11 +263,11 @@ net::Response get_node(Core& core, const Call& call) {
     }
     const bool live = is_live(node, now, core.options.silent_after);
     const bool fresh = is_fresh(node, now, core.options.silent_after);
+    const auto why = why_unknown(node, live, fresh);
     for (const auto& device : node.devices) {
       const auto found =
           by_device.find({fmt::format("{}/{}", node.key.node_id, device.index), device.domain});
-      devices.push_back(
-          device_json(device, fresh, !live, found == by_device.end() ? nullptr : &found->second));
+      devices.push_back(device_json(device, fresh, why, found == by_device.end() ? nullptr : &found->second));
     }
   }
   row["devices"] = std::move(devices);
@@ -282,6 +288,9 @@ net::Response get_node_energy(Core& core, const Call& call) {
   if (estimates)
     answer["notes"].push_back(
         note("estimated_not_booked", "estimated power is never booked: it is in no total"));
+  if (node.stale)
+    answer["notes"].push_back(
+        note("beats_stale", stale_text(*node.stale), Json{{"behind_seconds", seconds(node.stale->behind)}}));
   if (plays_a_log(node))
     answer["notes"].push_back(note("replay", "played from a recorded log: not what the node uses now"));
   return json_answer(200, answer);

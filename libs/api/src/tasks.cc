@@ -12,35 +12,12 @@
 #include "sorting.h"
 #include "task_view.h"
 #include "tenant_view.h"
+#include "token_view.h"
 
 namespace tidewatt::api {
 namespace {
 
 using ledger::TaskInfo;
-
-bool may_see(const Call& call, const TaskInfo& task) {
-  return !call.is_tenant() || (!call.principal.team.empty() && task.team == call.principal.team);
-}
-
-/// Tasks that a live node's last beat names as holders.
-Result<std::set<SubjectKey>> running_tasks(Core& core) {
-  TW_TRY(const auto nodes, core.store.nodes());
-  std::set<SubjectKey> running;
-  for (const auto& shared : nodes) {
-    const auto& node = *shared;
-    if (!is_live(node, core.clock.utc_now(), core.options.silent_after)) continue;
-    for (const auto& device : node.devices)
-      for (const auto& holder : device.holders)
-        if (holds(holder.state)) running.emplace(node.key.cluster, holder.task_id);
-  }
-  return running;
-}
-
-std::string_view state_of(const TaskInfo& task, bool running, UtcTime now) {
-  if (task.finished_at && *task.finished_at <= now) return "finished";
-  if (running) return "running";
-  return "unknown";
-}
 
 struct TaskRow {
   TaskInfo task;
@@ -64,7 +41,8 @@ Result<std::map<SubjectKey, Places>> places_of(Core& core, std::vector<std::stri
   return places;
 }
 
-Json task_json(const Core& core, const Call& call, const TaskRow& row, const Places* places, bool running) {
+Json task_json(const Core& core, const Call& call, const TaskRow& row, const Places* places, bool running,
+               const Json& tokens) {
   const TaskInfo& task = row.task;
   const auto energy = row.totals != nullptr ? row.totals->energy() : std::nullopt;
   const ledger::WideMeasures* sum = row.totals != nullptr && row.totals->sum ? &*row.totals->sum : nullptr;
@@ -86,8 +64,8 @@ Json task_json(const Core& core, const Call& call, const TaskRow& row, const Pla
   json["nodes"] = places != nullptr ? Json(places->nodes) : Json::array();
   json["devices"] = places != nullptr ? places->devices.size() : 0U;
   json["simulated"] = sum != nullptr && sum->simulated > WideMicrojoules{};
-  json["tokens_per_joule"] = nullptr;
-  json["tokens_reason"] = kNoTokens;
+  json["tokens_per_joule"] = tokens.at("tokens_per_joule");
+  json["tokens_reason"] = tokens.at("reason");
   return json;
 }
 
@@ -158,6 +136,30 @@ Result<Json> allocations_of(Core& core, const TaskInfo& task, const TimeRange& r
 
 }  // namespace
 
+bool may_see(const Call& call, const TaskInfo& task) {
+  return !call.is_tenant() || (!call.principal.team.empty() && task.team == call.principal.team);
+}
+
+/// Tasks that a live node's last beat names as holders.
+Result<std::set<SubjectKey>> running_tasks(Core& core) {
+  TW_TRY(const auto nodes, core.store.nodes());
+  std::set<SubjectKey> running;
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
+    if (!is_live(node, core.clock.utc_now(), core.options.silent_after)) continue;
+    for (const auto& device : node.devices)
+      for (const auto& holder : device.holders)
+        if (holds(holder.state)) running.emplace(node.key.cluster, holder.task_id);
+  }
+  return running;
+}
+
+std::string_view state_of(const TaskInfo& task, bool running, UtcTime now) {
+  if (task.finished_at && *task.finished_at <= now) return "finished";
+  if (running) return "running";
+  return "unknown";
+}
+
 Result<TaskInfo> visible_task(Core& core, const Call& call) {
   const std::string& id = call.ids.at(0);
   const std::string cluster = call.cluster();
@@ -215,12 +217,19 @@ net::Response list_tasks(Core& core, const Call& call) {
   for (auto i = begin; i < end; ++i) ids.push_back(rows[i].task.task_id);
   API_TRY(const auto places, places_of(core, std::move(ids)));
   API_TRY(const auto running, running_tasks(core));
+  API_TRY(const auto tokens, TokenView::load(core, call, range));
+  std::map<SubjectKey, Json> groups;
   Json list = Json::array();
   for (auto i = begin; i < end; ++i) {
-    const SubjectKey key{rows[i].task.cluster, rows[i].task.task_id};
+    const auto& task = rows[i].task;
+    const SubjectKey key{task.cluster, task.task_id};
+    const SubjectKey group{task.cluster, task.group_id};
+    if (!groups.contains(group)) {
+      API_TRY(groups[group], tokens.group_json(core, task.cluster, task.group_id));
+    }
     const auto place = places.find(key);
     list.push_back(task_json(core, call, rows[i], place == places.end() ? nullptr : &place->second,
-                             running.contains(key)));
+                             running.contains(key), groups.at(group)));
   }
   Json answer{{"tasks", std::move(list)}, {"total", rows.size()}};
   if (!call.is_tenant()) {
@@ -247,22 +256,28 @@ net::Response get_task_energy(Core& core, const Call& call) {
   Json answer = energy_json(core, call, {"task", task.task_id, task.cluster, false, true}, &range,
                             totals_of(sums.accounts));
   answer["allocations"] = std::move(allocations);
-  if (task.kind == "inference")
-    answer["token_efficiency"] =
-        Json{{"tokens_per_joule", nullptr}, {"reason", kNoTokens}, {"scope", "task_group"}};
+  if (task.kind == "inference") {
+    API_TRY(const auto tokens, TokenView::load(core, call, range));
+    API_TRY(answer["token_efficiency"], tokens.group_json(core, task.cluster, task.group_id));
+  }
   return json_answer(200, answer);
 }
 
 net::Response get_task_group_efficiency(Core& core, const Call& call) {
+  API_TRY(const auto range, time_range(call, core.clock.utc_now()));
   API_TRY(const auto registry, core.registry());
-  const bool known = std::any_of(registry->tasks.begin(), registry->tasks.end(), [&](const TaskInfo& task) {
-    return task.group_id == call.ids.at(0) && may_see(call, task);
+  const auto& group = call.ids.at(0);
+  const auto known = std::find_if(registry->tasks.begin(), registry->tasks.end(), [&](const TaskInfo& task) {
+    return task.group_id == group && may_see(call, task) &&
+           (call.parameter("cluster").empty() || task.cluster == call.parameter("cluster"));
   });
-  if (!known)
+  if (known == registry->tasks.end())
     return problem_answer(
-        "not_found", fmt::format("there is no task group \"{}\" (POST /api/v1/tasks with group_id makes one)",
-                                 call.ids.at(0)));
-  return json_answer(200, Json{{"tokens_per_joule", nullptr}, {"reason", kNoTokens}});
+        "not_found",
+        fmt::format("there is no task group \"{}\" (POST /api/v1/tasks with group_id makes one)", group));
+  API_TRY(const auto tokens, TokenView::load(core, call, range));
+  API_TRY(const auto answer, tokens.group_json(core, known->cluster, group));
+  return json_answer(200, answer);
 }
 
 }  // namespace tidewatt::api

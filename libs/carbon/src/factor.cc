@@ -28,7 +28,8 @@ std::string complaint(KilogramsPerKwh value) {
 }
 
 Factor configured(KilogramsPerKwh value, std::string source, const FactorSettings& settings) {
-  return Factor{value, settings.gas, std::move(source), true, settings.year};
+  return Factor{value,         settings.gas,  std::move(source), true,
+                settings.year, settings.kind, settings.boundary};
 }
 
 std::optional<Factor> from_environment(const FactorSettings& settings, FactorInForce& result) {
@@ -103,7 +104,8 @@ FactorInForce factor_in_force(const FactorSettings& settings) {
                     source, placeholder, kEnvValue, kConfigValue));
     source += fmt::format(" (warning: the value is still the placeholder {})", placeholder);
   }
-  result.factor = Factor{kPlaceholder, Gas::co2e, std::move(source), false, std::nullopt};
+  result.factor.value = kPlaceholder;
+  result.factor.source = std::move(source);
   return result;
 }
 

@@ -32,7 +32,8 @@ struct Provider {
   /// By what is asked: a plan may cover values and no forecasts.
   std::array<carbon::ProviderHealth, 3> healths;
   carbon::ProviderStatus status;
-  Want main = Want::latest;  ///< what it is judged by
+  Want main = Want::latest;    ///< what it is judged by
+  bool without_value = false;  ///< it answered last, but with nothing that holds then
 
   [[nodiscard]] carbon::ProviderHealth& health(Want want) {
     return healths.at(static_cast<std::size_t>(want));
@@ -80,6 +81,18 @@ std::optional<FetchFailure> flaw_of(const carbon::ParsedSignal& signal,
   return newest->end + kOldestLatest < now ? std::optional{FetchFailure::stale} : std::nullopt;
 }
 
+/// What an answer was worth, from worst to best.
+enum class Took : std::uint8_t {
+  nothing,
+  past,  ///< points, none of which holds now: kept, and the next provider is asked
+  wanted,
+};
+
+bool holds(const carbon::ParsedSignal& signal, UtcTime now) {
+  return std::any_of(signal.points.begin(), signal.points.end(),
+                     [now](const auto& point) { return point.start <= now && now < point.end; });
+}
+
 }  // namespace
 
 struct Emma::Impl {
@@ -101,9 +114,10 @@ struct Emma::Impl {
   }
   void load(Zone& zone);
   void store(const std::string& name);
-  /// Asks the chain for one kind of answer, until somebody gives it. @return whether something changed
-  bool ask(Zone& zone, Want want);
-  bool take(Zone& zone, Provider& provider, Want want, Fetched fetched);
+  /// Asks the chain for one kind of answer, until somebody gives it. @return the best that came of it
+  Took ask(Zone& zone, Want want);
+  Took take(Zone& zone, Provider& provider, Want want, Fetched fetched);
+  Took no_value_now(const Zone& zone, Provider& provider);
   void score(Zone& zone, UtcTime now);
   void forecast_ourselves(Zone& zone, UtcTime now);
   void note_step(Zone& zone, UtcTime now);
@@ -138,7 +152,17 @@ void Emma::Impl::store(const std::string& name) {
                  {{"zone", name}, {"error", kept.error().to_string()}});
 }
 
-bool Emma::Impl::take(Zone& zone, Provider& provider, Want want, Fetched fetched) {
+Took Emma::Impl::no_value_now(const Zone& zone, Provider& provider) {
+  if (!provider.without_value)
+    log::info("a carbon provider has no value for now",
+              {{"zone", zone.settings.zone}, {"provider", provider.settings.provider}});
+  provider.without_value = true;
+  provider.status.failure = "no_value_now: none of its values holds now";
+  ++provider.status.failures["no_value_now"];
+  return Took::past;
+}
+
+Took Emma::Impl::take(Zone& zone, Provider& provider, Want want, Fetched fetched) {
   const auto now = clock.utc_now();
   auto& status = provider.status;
   if (!fetched.failure) {
@@ -156,6 +180,8 @@ bool Emma::Impl::take(Zone& zone, Provider& provider, Want want, Fetched fetched
       log::info("a carbon provider answers again",
                 {{"zone", zone.settings.zone}, {"provider", provider.settings.provider}});
     health.succeeded();
+    if (want == Want::latest && !holds(fetched.signal, now)) return no_value_now(zone, provider);
+    if (want == Want::latest) provider.without_value = false;
     status.last_success_at = now;
     if (want == provider.main) status.failure.clear();
     ++status.successes;
@@ -164,7 +190,7 @@ bool Emma::Impl::take(Zone& zone, Provider& provider, Want want, Fetched fetched
       if (point.quality == carbon::SignalQuality::forecast && point.start >= now)
         said.push_back({point.start, point.end, point.intensity.value()});
     zone.scores.said(kProvider, now, std::move(said));
-    return true;
+    return Took::wanted;
   }
   const std::string kind{to_string(*fetched.failure)};
   if (provider.health(want).last_failure() != fetched.failure)
@@ -182,16 +208,17 @@ bool Emma::Impl::take(Zone& zone, Provider& provider, Want want, Fetched fetched
     failed_now(provider.health(want));
   if (want == provider.main) status.failure = kind + ": " + fetched.why;
   ++status.failures[kind];
-  return false;
+  return Took::nothing;
 }
 
-bool Emma::Impl::ask(Zone& zone, Want want) {
+Took Emma::Impl::ask(Zone& zone, Want want) {
+  Took best = Took::nothing;
   for (auto& provider : zone.providers) {
     const bool local = is_local(provider.settings);
     if (local ? want != Want::latest : !fetcher.has(provider.settings, want)) {
       // Its answer to `latest` holds the rest; when that failed the next one is asked.
       if (want != Want::latest && !provider.health().last_failure() && provider.status.successes > 0)
-        return false;
+        return best;
       continue;
     }
     {
@@ -208,9 +235,10 @@ bool Emma::Impl::ask(Zone& zone, Want want) {
                                       })
                          : fetcher.fetch(provider.settings, want);
     const std::scoped_lock lock{mutex};
-    if (take(zone, provider, want, std::move(fetched))) return true;
+    best = std::max(best, take(zone, provider, want, std::move(fetched)));
+    if (best == Took::wanted) return best;
   }
-  return false;
+  return best;
 }
 
 void Emma::Impl::score(Zone& zone, UtcTime now) {
@@ -274,6 +302,7 @@ carbon::ZoneStatus Emma::Impl::status(const Zone& zone) const {
       one.next_try_at = now + (provider.health().not_before() - mono);
     } else {
       one.state = provider.health().last_failure() ? "failing"
+                  : provider.without_value         ? "no_value"
                   : provider.status.successes > 0  ? "ok"
                                                    : "untried";
     }
@@ -306,12 +335,9 @@ void Emma::refresh(const std::string& name) {
     if (!zone.gate.claim(now)) return;
     forecasts = now >= zone.forecasts_due;
   }
-  bool changed = impl.ask(zone, Want::latest);
-  if (forecasts) {
-    const bool history = impl.ask(zone, Want::history);
-    const bool forecast = impl.ask(zone, Want::forecast);
-    changed = changed || history || forecast;
-  }
+  Took best = impl.ask(zone, Want::latest);
+  if (forecasts) best = std::max({best, impl.ask(zone, Want::history), impl.ask(zone, Want::forecast)});
+  const bool changed = best != Took::nothing;
   impl.forecast_ourselves(zone, now);
   {
     const std::scoped_lock lock{impl.mutex};

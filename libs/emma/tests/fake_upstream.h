@@ -108,7 +108,7 @@ struct World {
   void start(const std::string& chain = "electricitymaps", const std::string& zone = "DE") {
     Options options;
     options.zones.push_back(carbon::parse_chain(zone, chain).value());
-    options.secrets = {"em-token", "user", "pass", "key", "peer-token"};
+    options.secrets = {"em-token", "user", "pass", "key", "peer-token", "entsoe-token"};
     options.cache_folder = "/data/carbon";
     emma = std::make_unique<Emma>(std::move(options), web.factory(), files, clock);
   }

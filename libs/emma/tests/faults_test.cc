@@ -151,6 +151,98 @@ TEST(Plan, WithoutForecastsStillGivesValues) {
   EXPECT_EQ(world.look().providers.front().failures.at("unauthorised"), 1U);
 }
 
+TEST(Chain, AProviderWithoutAValueForNowIsNoSuccessAndTheNextOneIsAsked) {
+  World world{"electricitymaps, csv file=/etc/de.csv column=ci boundary=life_cycle basis=consumption"};
+  world.web.answer("/latest", 200, testing::row(world.hour - std::chrono::hours{2}, 280));
+  world.files.files["/etc/de.csv"] = "t,ci\n2026-03-10T11:00Z,100\n2026-03-10T12:00Z,110\n";
+  world.emma->refresh_due();
+  const auto got = world.look();
+  EXPECT_EQ(got.decision.value->point.intensity.value(), 110);
+  EXPECT_EQ(got.decision.value->provider, "csv");
+  const auto& first = got.providers.front();
+  EXPECT_EQ(first.state, "no_value");
+  EXPECT_EQ(first.successes, 0U);
+  EXPECT_FALSE(first.last_success_at);
+  EXPECT_EQ(first.failures.at("no_value_now"), 1U);
+  // What it told of the past is history all the same, and it isn't left alone for that.
+  EXPECT_EQ(
+      world.emma
+          ->history("DE", {world.hour - std::chrono::hours{2}, world.hour - std::chrono::hours{1}}, false)
+          ->front()
+          .provider,
+      "electricitymaps");
+  world.clock.advance(std::chrono::minutes{41});
+  world.web.answer("/latest", 200, testing::row(world.hour + std::chrono::hours{1}, 290));
+  world.emma->refresh_due();
+  EXPECT_EQ(world.look().decision.value->point.intensity.value(), 290);
+  EXPECT_EQ(world.look().providers.front().state, "ok");
+}
+
+/// A generation document of 12:00-13:00 in quarter hours; B16 as a variable-sized block.
+std::string generation(const std::string& domain = "10Y1001A1001A82H") {
+  const auto series = [&](const std::string& source, const std::string& curve, const std::string& points) {
+    return "<TimeSeries><inBiddingZone_Domain.mRID codingScheme=\"A01\">" + domain +
+           "</inBiddingZone_Domain.mRID><curveType>" + curve + "</curveType><MktPSRType><psrType>" + source +
+           "</psrType></MktPSRType><Period><timeInterval><start>2026-03-10T12:00Z</"
+           "start><end>2026-03-10T13:00Z</end>"
+           "</timeInterval><resolution>PT15M</resolution>" +
+           points + "</Period></TimeSeries>";
+  };
+  const auto point = [](int position, int quantity) {
+    return fmt::format("<Point><position>{}</position><quantity>{}</quantity></Point>", position, quantity);
+  };
+  return "<?xml version=\"1.0\"?><GL_MarketDocument "
+         "xmlns=\"urn:iec62325.351:tc57wg16:451-6:generationloaddocument:3:0\">" +
+         series("B05", "A01", point(1, 300) + point(2, 300) + point(3, 300) + point(4, 300)) +
+         series("B16", "A03", point(1, 100) + point(3, 300)) +
+         series("B10", "A01", point(1, 900) + point(2, 900) + point(3, 900) + point(4, 900)) +
+         "</GL_MarketDocument>";
+}
+
+TEST(Entsoe, TheMixBecomesItsIntensityByTheQuarterHour) {
+  World world{"entsoe zone=10Y1001A1001A82H"};
+  world.web.answer("web-api.tp.entsoe.eu", 200, generation());
+  world.emma->refresh_due();
+  // (300 x 820 + 100 x 48) / 400; pumped storage is in no mix.
+  const auto value = world.look().decision.value;
+  ASSERT_TRUE(value);
+  EXPECT_DOUBLE_EQ(value->point.intensity.value(), 627);
+  EXPECT_EQ(value->point.quality, carbon::SignalQuality::estimated);
+  EXPECT_EQ(value->point.start, testing::at("2026-03-10T12:15:00Z"));
+  world.clock.advance(std::chrono::minutes{12});
+  EXPECT_DOUBLE_EQ(world.look().decision.value->point.intensity.value(), 434);
+}
+
+TEST(Entsoe, IsAskedWithItsTokenWhichNoMessageShows) {
+  World world{"entsoe zone=10Y1001A1001A82H"};
+  world.web.answer(
+      "api?documentType=A75&processType=A16&in_Domain=10Y1001A1001A82H&periodStart=202603100700"
+      "&periodEnd=202603101300&securityToken=entsoe-token",
+      200, generation());
+  world.emma->refresh_due();
+  EXPECT_EQ(world.look().providers.front().state, "ok");
+  World refused{"entsoe zone=10Y1001A1001A82H"};
+  refused.web.answer("web-api.tp.entsoe.eu", 401, "Unauthorized");
+  refused.emma->refresh_due();
+  EXPECT_THAT(refused.look().providers.front().failure, ::testing::HasSubstr("unauthorised"));
+  EXPECT_THAT(refused.look().providers.front().failure, ::testing::Not(::testing::HasSubstr("entsoe-token")));
+}
+
+TEST(Entsoe, AnAnswerOfAnotherZoneAndARefusalAreFailures) {
+  for (const auto& [body, failure] :
+       {std::pair{generation("10YFR-RTE------C"), "wrong_zone"},
+        std::pair{
+            std::string{"<Acknowledgement_MarketDocument><Reason><code>999</code><text>No matching data found"
+                        "</text></Reason></Acknowledgement_MarketDocument>"},
+            "malformed"}}) {
+    World world{"entsoe zone=10Y1001A1001A82H"};
+    world.web.answer("web-api.tp.entsoe.eu", 200, body);
+    world.emma->refresh_due();
+    EXPECT_EQ(world.look().decision.step, carbon::ChainStep::off);
+    EXPECT_THAT(world.look().providers.front().failure, ::testing::StartsWith(failure));
+  }
+}
+
 TEST(RateLimit, HoldsForAllThatIsAsked) {
   World world;
   world.healthy();

@@ -101,7 +101,48 @@ export interface Allocation {
 export interface TokenEfficiency {
   tokens_per_joule: Maybe<number>;
   reason?: Maybe<string>;
+  joules_per_output_token?: Maybe<number>;
+  tokens?: Maybe<{ prompt: number; completion: number }>;
+  from?: string;
+  to?: string;
   scope?: string;
+}
+
+export interface TaskProgress {
+  epoch: number;
+  epochs_total: Maybe<number>;
+  reported_at: string;
+  energy_joules_total: Maybe<number>;
+  step_latency_seconds: Maybe<number>;
+}
+
+/** Of the epochs that remain. */
+export interface TaskPrediction {
+  epochs: number;
+  energy_joules: number;
+  interval_90_joules: [number, number];
+  seconds: Maybe<number>;
+  finish_at: Maybe<string>;
+  carbon_kgco2e?: Maybe<number>;
+}
+
+/** What was predicted from the first epochs, beside what came of it. */
+export interface FirstPrediction {
+  trained_epochs: number;
+  epochs: number;
+  predicted_joules: number;
+  actual_joules: number;
+  error_percent: number;
+  in_interval: boolean;
+}
+
+export interface TaskDetail extends Carbon {
+  task_id: string;
+  progress: Maybe<TaskProgress>;
+  prediction: Maybe<TaskPrediction>;
+  prediction_reason: Maybe<string>;
+  first_prediction: Maybe<FirstPrediction>;
+  token_efficiency: TokenEfficiency;
 }
 
 export interface TaskEnergy extends Energy {

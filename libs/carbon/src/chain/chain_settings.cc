@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kLongestZone = 64;
 constexpr std::size_t kMostProviders = 8;
 constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kEicLength = 16;
 
 struct Kind {
   std::string_view name;
@@ -35,6 +36,7 @@ constexpr std::array kKinds{
     Kind{"energycharts", SignalKind::average, SignalBoundary::unknown, SignalBasis::unknown, "", "", "url"},
     Kind{"rte", SignalKind::average, SignalBoundary::direct, SignalBasis::production, "", "", "url"},
     Kind{"greengrid", SignalKind::average, SignalBoundary::unknown, SignalBasis::consumption, "", "", "url"},
+    Kind{"entsoe", SignalKind::average, SignalBoundary::life_cycle, SignalBasis::production, "", "", "url"},
     Kind{"peer", SignalKind::average, SignalBoundary::unknown, SignalBasis::unknown, "kind boundary basis",
          "url", ""},
     Kind{"csv", SignalKind::average, SignalBoundary::unknown, SignalBasis::unknown, "kind boundary basis",
@@ -136,6 +138,10 @@ Result<ProviderSettings> provider_of(std::string_view zone, std::string_view tex
   for (const auto needed : split(kind->needs, ' '))
     if (!out.options.contains(needed))
       return fail(ErrorCode::invalid_input, fmt::format("{} needs {}=", kind->name, needed));
+  if (kind->name == "entsoe" && out.zone.size() != kEicLength)
+    return fail(ErrorCode::invalid_input,
+                fmt::format("entsoe: \"{}\" is no EIC code of 16 characters", out.zone),
+                "give the bidding zone's as zone=, like zone=10Y1001A1001A82H");
   for (const auto& [option, value] : out.options) {
     const auto number = parse_double(value);
     if ((option == "g" || option.ends_with("_g")) && (!number || *number < 0 || *number > 1e4))

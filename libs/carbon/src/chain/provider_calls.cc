@@ -101,6 +101,25 @@ std::optional<ProviderCall> greengrid(const ProviderSettings& settings, Want wan
   return out;
 }
 
+/// Generation of the last hours by source; published an hour late and more, so that it seldom holds now.
+std::optional<ProviderCall> entsoe(const ProviderSettings& settings, Want want, UtcTime now,
+                                   const ProviderSecrets& secrets) {
+  if (want == Want::forecast) return std::nullopt;
+  const auto end = start_of(hour_of(now) + std::chrono::hours{1});
+  const auto stamp = [](UtcTime at) {
+    auto text = format_rfc3339_short(at).substr(0, 16);
+    std::erase_if(text, [](char c) { return c == '-' || c == 'T' || c == ':'; });
+    return text;
+  };
+  auto out =
+      call(settings, "https://web-api.tp.entsoe.eu",
+           fmt::format("api?documentType=A75&processType=A16&in_Domain={}&periodStart={}&periodEnd={}",
+                       settings.zone, stamp(end - (want == Want::latest ? kDay / 4 : 2 * kDay)), stamp(end)));
+  // Not in `endpoint`: that may be shown.
+  out.url += "&securityToken=" + secrets.entsoe_token;
+  return out;
+}
+
 }  // namespace
 
 std::optional<ProviderCall> call_for(const ProviderSettings& settings, Want want, UtcTime now,
@@ -110,6 +129,7 @@ std::optional<ProviderCall> call_for(const ProviderSettings& settings, Want want
   if (settings.provider == "uk") return uk(settings, want, now);
   if (settings.provider == "rte") return rte(settings, want, now);
   if (settings.provider == "greengrid") return greengrid(settings, want, now, secrets);
+  if (settings.provider == "entsoe") return entsoe(settings, want, now, secrets);
   if (settings.provider == "energycharts") {
     // One answer holds the day's values and the forecast.
     if (want != Want::latest) return std::nullopt;

@@ -19,6 +19,7 @@
 #include "tidewatt/net/http.h"
 #include "tidewatt/net/server.h"
 #include "tidewatt/oidc/sign_on.h"
+#include "tidewatt/reports/policy.h"
 
 namespace tidewatt::api {
 
@@ -50,7 +51,8 @@ struct ApiOptions {
   RateLimit agents{50'000, 100'000};  ///< a token may be shared by a whole cluster
   RateLimit sign_in{1, 20};           ///< per remote address
   std::shared_ptr<const carbon::Signals> signals;  ///< nullptr = no zone is configured
-  std::optional<SsoOptions> sso;                   ///< nullopt = tokens and login links only
+  reports::Policy accounting;     ///< what the operator states; factor and zones are taken from above
+  std::optional<SsoOptions> sso;  ///< nullopt = tokens and login links only
 };
 
 class Api {

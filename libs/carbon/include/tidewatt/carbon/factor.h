@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tidewatt/carbon/signal.h"
 #include "tidewatt/units/quantity.h"
 
 namespace tidewatt::carbon {
@@ -24,12 +25,27 @@ inline constexpr KilogramsPerKwh kPlaceholder{0.55};
 /// Above this a value is refused: no grid emits that; it was probably meant in g/kWh.
 inline constexpr KilogramsPerKwh kLargestPlausible{5};
 
+/// Factors of different kinds are never interchangeable, not even of one region and year.
+enum class FactorKind {
+  average,            ///< all generation of the grid: location-based inventories
+  residual,           ///< without what was sold as clean: the market-based rest
+  marginal,           ///< what a change of load changes: decisions, never inventories
+  fossil_only,        ///< fossil generation alone
+  ets_compliance,     ///< fixed for reports to a carbon market, not a grid's average
+  lifecycle_average,  ///< upstream included: product footprints, not Scope 2
+};
+std::string_view to_string(FactorKind kind);
+/// What a factor of this kind is for, in one line.
+std::string_view use_of(FactorKind kind);
+
 struct Factor {
   KilogramsPerKwh value = kPlaceholder;
   Gas gas = Gas::co2e;
   std::string source;       ///< never empty; says so itself when nobody stated one
   bool configured = false;  ///< false: the placeholder
   std::optional<int> year;  ///< the period it is for, where stated
+  FactorKind kind = FactorKind::average;
+  SignalBoundary boundary = SignalBoundary::unknown;  ///< as stated; unknown can't enter Scope 2
 };
 
 /// What the operator gave. Texts are as they stand in the environment; blank counts as not given.
@@ -40,6 +56,8 @@ struct FactorSettings {
   std::string config_source;                    ///< energy.emission_source
   Gas gas = Gas::co2e;
   std::optional<int> year;
+  FactorKind kind = FactorKind::average;              ///< energy.emission_kind
+  SignalBoundary boundary = SignalBoundary::unknown;  ///< energy.emission_boundary
 };
 
 struct FactorInForce {

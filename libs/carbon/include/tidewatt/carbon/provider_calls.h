@@ -20,6 +20,7 @@ struct ProviderSecrets {
   std::string watttime_password;
   std::string greengrid_key;
   std::string peer_token;
+  std::string entsoe_token{};
 };
 
 struct ProviderCall {

@@ -8,19 +8,6 @@
 
 namespace tidewatt::carbon {
 
-/// Factors of different kinds are never interchangeable, not even of one region and year.
-enum class FactorKind {
-  average,            ///< all generation of the grid: location-based inventories
-  residual,           ///< without what was sold as clean: the market-based rest
-  marginal,           ///< what a change of load changes: decisions, never inventories
-  fossil_only,        ///< fossil generation alone
-  ets_compliance,     ///< fixed for reports to a carbon market, not a grid's average
-  lifecycle_average,  ///< upstream included: product footprints, not Scope 2
-};
-std::string_view to_string(FactorKind kind);
-/// What a factor of this kind is for, in one line.
-std::string_view use_of(FactorKind kind);
-
 struct PublishedFactor {
   std::string_view region;  ///< "CN", "CN-BJ", "CN-GRID-EAST"
   int year;                 ///< of the data, often two before it was published

@@ -15,7 +15,7 @@ namespace tidewatt::carbon {
 
 struct ProviderStatus {
   std::string provider;
-  std::string state;    ///< "untried", "ok", "failing" or "paused"
+  std::string state;    ///< "untried", "ok", "no_value" (none that holds now), "failing" or "paused"
   std::string failure;  ///< what went wrong last, in words; empty = nothing
   std::optional<UtcTime> last_success_at;
   std::optional<UtcTime> next_try_at;             ///< while paused

@@ -1,0 +1,45 @@
+// Reads what a report needs from a ledger, whatever keeps it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tidewatt/carbon/signals.h"
+#include "tidewatt/ledger/image.h"
+#include "tidewatt/ledger/store.h"
+#include "tidewatt/reports/report.h"
+
+namespace tidewatt::reports {
+
+/// Lines x hours beyond this are refused: ask for teams, or for a shorter window.
+inline constexpr std::size_t kMostCells = 10'000'000;
+
+struct Question {
+  Scope scope = Scope::cluster;
+  std::string id;       ///< empty = all of the scope, a line each
+  std::string cluster;  ///< empty = all
+  Window window;
+  bool with_simulated = false;
+  bool with_whole = false;  ///< the energy of all nodes, too: contracts are divided by it
+  /// nullptr = everybody's; else the tasks that may be seen, (cluster, id). Not with node or cluster.
+  const std::set<std::pair<std::string, std::string>>* tasks = nullptr;
+};
+
+/// @param tasks, nodes  the registry: teams and groups of tasks, zones of nodes
+/// @error invalid_input  too many lines for the window
+Result<Booked> gather(ledger::ImageSource& source, const Question& question,
+                      const std::vector<ledger::TaskInfo>& tasks,
+                      const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals);
+
+/// The values of a zone as they stood when the window was closed: of a restated slot the last value that was
+/// told before its month was sealed (the first one that ever was, where all came later).
+carbon::HourlySeries values_at_seal(const std::vector<carbon::StoredPoint>& revisions, const Window& window,
+                                    const std::vector<ledger::Seal>& seals, bool cfe_share);
+/// All zones' series of a window.
+std::map<std::string, ZoneSeries> zones_of(const carbon::Signals& signals, const Window& window,
+                                           const std::vector<ledger::Seal>& seals);
+
+}  // namespace tidewatt::reports

@@ -1,0 +1,157 @@
+// Energy, carbon by both methods and money of a period. Pure: what was booked and what is stated come in, a
+// report goes out; the same input gives the same report. Rules in words: docs/method/reports.md.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tidewatt/base/result.h"
+#include "tidewatt/carbon/visibility.h"
+#include "tidewatt/ledger/seal.h"
+#include "tidewatt/reports/period.h"
+#include "tidewatt/reports/policy.h"
+#include "tidewatt/units/exact.h"
+
+namespace tidewatt::reports {
+
+enum class Scope { cluster, node, team, task_group, task };
+std::string_view to_string(Scope scope);
+std::optional<Scope> scope_from(std::string_view text);
+
+/// Energy by the hour of the window; an hour without a row is absent by being zero and not `booked`.
+struct HourlyEnergy {
+  std::vector<WideMicrojoules> energy;
+  std::vector<bool> booked;
+};
+
+/// What was booked for one line of a report. Simulated energy is in none of it unless the policy says so.
+struct Subject {
+  std::string id;
+  std::string cluster;
+  std::map<std::string, HourlyEnergy> by_zone;      ///< zone "" = its nodes have none
+  std::map<std::string, HourlyEnergy> adjustments;  ///< booked after their month was sealed; not in by_zone
+  WideMicrojoules shared{};                         ///< of it, estimated shares of shared devices
+  WideMicrojoules simulated{};                      ///< booked beside it, left out (or in, by the policy)
+  WideMicrojoules unattributed{};                   ///< of it, taken by no task (nodes)
+  WideMicrojoules platform{};  ///< the whole-machine meters' energy where components make the total
+  bool platform_known = false;
+  Milliseconds covered{0};
+  Milliseconds gap{0};
+  Milliseconds partial{0};
+  Milliseconds device_time{0};  ///< of accelerators, held or present
+  bool shared_devices = false;
+  std::set<std::string> domains;  ///< those that make the total
+};
+
+struct Booked {
+  Window window;
+  Scope scope = Scope::cluster;
+  std::vector<Subject> subjects;         ///< by cluster, then id
+  WideMicrojoules unattributed{};        ///< of the nodes, where the lines are of tasks
+  std::optional<WideMicrojoules> whole;  ///< of all nodes; nullopt = wasn't asked for
+  std::vector<ledger::Seal> seals;       ///< of the window's months
+};
+
+/// A figure or why there is none. Reasons are codes; text_of says them in words.
+struct Figure {
+  std::optional<double> value;
+  std::string_view reason;
+};
+
+struct HourlyCarbon {
+  Figure kg;  ///< of the covered energy alone
+  std::optional<double> carbon_coverage;
+  double covered_kwh = 0;
+  double uncovered_kwh = 0;
+  std::size_t uncovered_hours = 0;  ///< zone-hours with energy and without intensity
+  std::optional<double> ci_used;    ///< [g/kWh]
+  std::optional<double> ci_time_mean;
+};
+
+struct Line {
+  std::string id;
+  std::string cluster;
+  std::optional<WideMicrojoules> energy;  ///< nullopt = nothing was booked: unknown, not 0
+  double kwh = 0;
+  std::optional<double> coverage;
+  bool whole = false;  ///< neither a gap nor a partial second
+  Milliseconds gap{0};
+  double shared_kwh = 0;
+  double simulated_kwh = 0;
+  double unattributed_kwh = 0;
+
+  Figure annual_kg;
+  HourlyCarbon hourly;
+  Figure scope2_location_annual_kg;
+  Figure scope2_location_hourly_kg;
+  Figure scope2_market_kg;
+  double contracted_kwh = 0;
+  double residual_kwh = 0;
+  Figure upstream_kg;
+  Figure losses_kg;
+  Figure overhead_kwh;
+  Figure overhead_kg;
+  std::string_view overhead_base;  ///< "components" or "platform"
+  std::set<std::string> domains;
+  Figure embodied_kg;
+  Figure sci_per_task_hour;  ///< [g]
+  Figure sci_per_token;
+  Figure energy_cost;
+  Figure demand_cost;
+  std::optional<double> peak_kw;  ///< the highest hourly mean
+  Figure carbon_cost_eur;         ///< of annual_kg, else of the hourly figure
+  Figure cfe_share;
+
+  std::optional<WideMicrojoules> adjustments;
+  std::size_t adjusted_hours = 0;
+  Figure adjustments_annual_kg;
+  Figure adjustments_hourly_kg;
+};
+
+/// A day of the report's figure.
+struct Day {
+  UtcHour begin{};
+  std::optional<double> kwh;
+  std::optional<double> hourly_kg;
+  std::array<std::optional<double>, 24> ci{};   ///< heat map: intensity used by hour [g/kWh]
+  std::array<std::optional<double>, 24> cfe{};  ///< heat map: matched share by hour
+};
+
+struct SeriesUse {
+  std::string zone;
+  carbon::SeriesIdentity identity;
+  std::size_t known_hours = 0;
+  std::size_t window_hours = 0;
+  bool scope2 = false;
+};
+
+struct Report {
+  Window window;
+  std::string period;  ///< empty = a window of its own
+  Scope scope = Scope::cluster;
+  carbon::CarbonView view;
+  carbon::Factor factor;
+  std::vector<ledger::Seal> seals;
+  bool sealed = false;  ///< every month of the window is, and the window is whole months
+  bool with_simulated = false;
+  std::vector<Line> lines;
+  Line total;  ///< all lines reckoned as one
+  std::optional<WideMicrojoules> unattributed;
+  std::vector<SeriesUse> series;
+  std::vector<Day> days;
+  std::optional<BatteryRun> battery;
+  Policy policy;
+};
+
+/// @error invalid_input  a series or a supply that can't be
+Result<Report> make_report(const Booked& booked, const Policy& policy, const carbon::CarbonView& view);
+
+/// What a reason's code means, in one English sentence.
+std::string_view text_of(std::string_view reason);
+
+}  // namespace tidewatt::reports

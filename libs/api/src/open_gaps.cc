@@ -136,9 +136,9 @@ Result<std::vector<OpenGap>> of_tasks(Core& core, const AccountFilter& filter,
 Result<Reading> read_sums(Core& core, const AccountFilter& filter, const TimeRange& range) {
   Reading reading;
   TW_TRY(reading.accounts, core.store.sums(filter, range.from, range.to));
-  // A silent node must not read as wholly covered, nor one that has just been heard as missing.
-  const auto patience = std::min(core.options.max_gap, core.options.silent_after);
-  const Now now{{start_of(range.from), start_of(range.to)}, {core.clock.utc_now(), patience}};
+  // What is called silent must not read as wholly covered, nor what was just heard as missing.
+  const Now now{{start_of(range.from), start_of(range.to)},
+                {core.clock.utc_now(), core.options.silent_after}};
   const bool tasks = filter.scope == Scope::task || filter.scope == Scope::task_device;
   if (tasks) {
     TW_TRY(reading.open, of_tasks(core, filter, reading.accounts, now));

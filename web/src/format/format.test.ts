@@ -98,3 +98,12 @@ describe("time", () => {
     expect(ageText("2026-11-29T06:00:00Z", Date.parse("2026-11-29T06:04:30Z"), "en")).toBe(`4${nb}min ago`);
   });
 });
+
+it("never rounds a part up to the whole", () => {
+  expect(n.percent(0.99996)).toBe("99.9%");
+  expect(n.percent(1)).toBe("100%");
+  expect(n.percent(1.25)).toBe("125.0%");
+  expect(n.coverage(0.99996)).toBe("99.9%");
+  expect(n.coverage(1, 0, 20)).toBe("99.9%");
+  expect(n.coverage(1, null, null)).toBe("100%");
+});

@@ -115,7 +115,9 @@ export function percent(share: unknown): string {
   if (v === 0) return "0%";
   if (v === 1) return "100%";
   if (Math.abs(v) < 0.001) return v < 0 ? ">−0.1%" : "<0.1%";
-  return `${minus(nf({ minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(v * 100))}%`;
+  // A part never rounds up to the whole.
+  const shown = v < 1 ? Math.min(v, 0.999) : v;
+  return `${minus(nf({ minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(shown * 100))}%`;
 }
 
 /** Coverage is cut, not rounded: below "100%" until no second is missing or partial. */

@@ -17,7 +17,7 @@ inline constexpr Milliseconds kRetireAfter{std::chrono::hours{7 * 24}};
 
 struct OpenGapRule {
   UtcTime now;
-  /// A sample that comes no later than this after the one before may still cover all the time between.
+  /// A holder whose last sample is no older than this isn't missed: its next one is on its way.
   Milliseconds patience;
 };
 

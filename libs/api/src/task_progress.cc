@@ -69,8 +69,7 @@ Json prediction_json(const Core& core, const Call& call, const tasks::Prediction
            {"quality", "estimated"}};
   constexpr double kLongest = 3e9;  // seconds: a century
   if (predicted.seconds && predicted.seconds->value() < kLongest)
-    out["finish_at"] =
-        time(last_at + Milliseconds{static_cast<std::int64_t>(predicted.seconds->value() * 1000.0)});
+    out["finish_at"] = time(last_at + std::chrono::seconds{std::llround(predicted.seconds->value())});
   add_carbon_amount(out, core, call, microjoules(predicted.energy));
   return out;
 }

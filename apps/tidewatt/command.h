@@ -27,6 +27,7 @@ void add_plan_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 void add_forecast_command(CLI::App& app, int& exit_code);
 void add_predict_command(CLI::App& app, int& exit_code);
+void add_report_command(CLI::App& app, int& exit_code);
 void add_token_command(CLI::App& app, int& exit_code);
 
 }  // namespace tidewatt::cli

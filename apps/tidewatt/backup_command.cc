@@ -17,8 +17,9 @@ namespace {
 
 void print(std::string_view what, const store::BackupSummary& summary) {
   fmt::print(
-      "{}: {} nodes, {} accounts, {} hourly rows, {} adjustments, {} sealed months; nodes used {} uJ\n", what,
-      summary.nodes, summary.accounts, summary.rows, summary.adjustments, summary.seals,
+      "{}: {} nodes, {} accounts, {} hourly rows, {} adjustments, {} sealed months; all domains together {} "
+      "uJ\n",
+      what, summary.nodes, summary.accounts, summary.rows, summary.adjustments, summary.seals,
       summary.node_energy.to_string());
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "command.h"
@@ -151,10 +152,11 @@ Result<Json> group_answer(const EnergyOptions& options) {
   const auto rows = field(tasks, "tasks");
   answer["lowest_coverage"] = rows.is_array() && !rows.empty() ? field(rows[0], "coverage") : Json(nullptr);
   for (const char* key : {"gap_seconds", "partial_seconds"}) {
-    double most = 0;
+    std::optional<double> most;
     for (const auto& task : rows)
-      if (const auto n = field(task, key); n.is_number()) most = std::max(most, n.get<double>());
-    answer[key] = most;
+      if (const auto n = field(task, key); n.is_number())
+        most = std::max(most.value_or(0), n.get<double>());
+    answer[key] = most ? Json(*most) : Json(nullptr);
   }
   return answer;
 }

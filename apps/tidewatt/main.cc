@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "library_look.h"
+#include "run/run_keeper.h"
 #include "server_command.h"
 
 namespace {
@@ -34,6 +35,9 @@ std::string unknown_command(const CLI::App& app, int argc, const char* const* ar
 int main(int argc, char** argv) {
   // How `power detect` and `doctor` open a vendor's library; no command for people.
   if (argc == 4 && std::string_view{argv[1]} == "sensor") tidewatt::cli::run_library_look(argv[2], argv[3]);
+  // The process behind `tidewatt run` that looks after its command.
+  if (argc == 3 && std::string_view{argv[1]} == tidewatt::cli::kKeeperWord)
+    return tidewatt::cli::keep_run(argv[2]);
   CLI::App app{"tidewatt: honest energy and carbon accounts for compute clusters"};
   app.name("tidewatt");
   app.set_version_flag("--version", TIDEWATT_VERSION);
@@ -56,6 +60,8 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_ledger_command(app, exit_code);
   tidewatt::cli::add_carbon_command(app, exit_code);
   tidewatt::cli::add_plan_command(app, exit_code);
+  tidewatt::cli::add_run_command(app, exit_code);
+  tidewatt::cli::add_study_command(app, exit_code);
   tidewatt::cli::add_aif_command(app, exit_code);
   tidewatt::cli::add_report_command(app, exit_code);
   tidewatt::cli::add_token_command(app, exit_code);

@@ -92,7 +92,7 @@ int run_verify(const VerifyOptions& options) {
   }
   fmt::print("{} seals, {} accounts, {} hourly rows, {} adjustments; nodes used {} uJ\n",
              found->value("seals", 0LL), found->value("accounts", 0LL), found->value("rows", 0LL),
-             found->value("adjustments", 0LL), found->value("node_energy_uj", ""));
+             found->value("adjustments", 0LL), found->value("nodes_used_uj", ""));
   for (const auto& mismatch : (*found)["mismatches"]) fmt::print("WRONG: {}\n", mismatch.get<std::string>());
   const auto count = found->value("mismatch_count", 0ULL);
   if (count > (*found)["mismatches"].size())

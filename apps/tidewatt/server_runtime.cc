@@ -19,6 +19,8 @@ namespace {
 
 constexpr Milliseconds kTick{5'000};
 constexpr int kTicksPerHousekeeping = 6;
+constexpr int kTicksPerDay = 24 * 3600 / 5;
+constexpr Milliseconds kCertificateNews{21LL * 24 * 3600 * 1000};
 constexpr Milliseconds kDrain{10'000};
 
 sigset_t stop_signals(bool and_reload = false) {
@@ -82,31 +84,43 @@ Status ServerRuntime::open_store(FileSystem& files) {
   }
   store::SqliteOptions options;
   options.path = arguments_.data_folder + "/tidewatt.db";
-  // Tokens outlive a lost or emptied ledger file: an empty one beside them is a loss, not a beginning.
-  const std::string token = arguments_.data_folder + "/ops.token";
-  const auto empty = [&files](const std::string& path) {
-    const auto text = files.read_text(path, 1);
-    return text ? text->empty() : text.error().code == ErrorCode::not_found;
-  };
-  if (empty(options.path) && !empty(token))
-    log::warning(
-        "the ledger begins empty though this folder was used before: restore a backup if one was lost",
-        {{"missing", options.path}});
   TW_TRY(store_, store::open_sqlite_store(options));
   return {};
 }
 
 /// The token of a file in the data folder. A secret that the store doesn't know (it is new, or in memory) is
-/// made known again rather than replaced: agents may already use it.
+/// made known again rather than replaced: agents may already use it. A folder without the file that joins a
+/// shared ledger gets none: that ledger has its token, and one more for each folder would be one more that
+/// can leak.
+/// @return empty where the ledger's token is in another server's folder
 Result<std::string> ServerRuntime::keep_token(FileSystem& files, const std::string& file, api::Role role,
                                               const std::string& name) {
   const std::string path = arguments_.data_folder + "/" + file;
   std::string secret;
   if (const auto text = files.read_text(path)) secret = std::string{trim(*text)};
+  // From the store, not through Access: asking it would remember the tokens as they are before this one is
+  // adopted.
+  TW_TRY(const auto records, store_->tokens());
+  if (secret.empty() && store::is_postgres_url(arguments_.store)) {
+    const auto there = std::find_if(records.begin(), records.end(), [&](const ledger::TokenRecord& r) {
+      return r.name == name && r.role == api::to_string(role) && !r.revoked_at && !r.expires_at;
+    });
+    if (there != records.end()) {
+      log::warning(
+          "the ledger has this token already, in another server's data folder: copy it here, or make another "
+          "one after signing in",
+          {{"copy_to", path}, {"token", there->id}, {"name", name}});
+      return std::string{};
+    }
+  }
   if (!secret.empty()) {
-    // From the store, not through Access: asking it would remember the tokens as they are before this one is
-    // adopted.
-    TW_TRY(const auto records, store_->tokens());
+    if (records.empty() && arguments_.store != "memory")
+      // Tokens outlive a lost or emptied ledger: an empty one beside them is a loss, not a beginning.
+      log::warning(
+          "the ledger begins empty though this folder was used before: restore a backup if one was lost",
+          {{"ledger", store::is_postgres_url(arguments_.store) ? store::without_password(arguments_.store)
+                                                               : arguments_.data_folder + "/tidewatt.db"},
+           {"used_before", path}});
     const std::string hash = api::sha256_hex(secret);
     const auto same = std::find_if(records.begin(), records.end(),
                                    [&](const ledger::TokenRecord& r) { return r.sha256_hex == hash; });
@@ -155,6 +169,11 @@ Status ServerRuntime::open(FileSystem& files) {
   api_ = std::make_unique<api::Api>(*store_, *ledger_, clock_, rng_, arguments_.api);
   TW_TRY(ops_token_, keep_token(files, "ops.token", api::Role::ops, "operator"));
   TW_TRY(agent_token_, keep_token(files, "agent.token", api::Role::agent, "agents"));
+  if (!arguments_.agent_token_copy.empty() && agent_token_.empty())
+    return fail(ErrorCode::conflict,
+                fmt::format("{}: there is no agents' token in {} to copy", arguments_.agent_token_copy,
+                            arguments_.data_folder),
+                "copy agent.token there from the folder of the ledger's first server");
   if (!arguments_.agent_token_copy.empty())
     TW_TRY_STATUS(files.write_atomically(arguments_.agent_token_copy, agent_token_ + "\n"));
 
@@ -162,6 +181,7 @@ Status ServerRuntime::open(FileSystem& files) {
   options.address = arguments_.address;
   options.port = arguments_.port;
   options.worker_threads = arguments_.workers;
+  options.own_encodings = {{"/api/v1/write", "snappy"}};
   options.tls_certificate_file = arguments_.tls_certificate;
   options.tls_key_file = arguments_.tls_key;
   auto listening =
@@ -199,6 +219,7 @@ void ServerRuntime::keep_house() {
       failing = !done;
     }
     look_after_certificate();
+    if (ticks % kTicksPerDay == 0) warn_of_certificate();
     api_->send_tick();
     ++ticks;
     std::unique_lock lock{mutex_};
@@ -213,6 +234,16 @@ void ServerRuntime::take_certificate() {
     return;
   }
   log::info("new connections get the TLS certificate as it is now", {{"file", arguments_.tls_certificate}});
+}
+
+void ServerRuntime::warn_of_certificate() {
+  const auto end = server_->stats().certificate_end;
+  const auto left = end ? *end - clock_.utc_now() : kCertificateNews;
+  if (left >= kCertificateNews) return;
+  log::warning("the TLS certificate ends soon: renew it, the server takes the new files by itself",
+               {{"file", arguments_.tls_certificate},
+                {"expires", format_rfc3339_short(*end)},
+                {"days", std::to_string(std::chrono::floor<std::chrono::days>(left).count())}});
 }
 
 void ServerRuntime::look_after_certificate() {

@@ -50,6 +50,7 @@ class ServerRuntime {
   void keep_house();
   void look_after_certificate();
   void take_certificate();
+  void warn_of_certificate();
 
   ServerArguments arguments_;
   os::SystemClock clock_;

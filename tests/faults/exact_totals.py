@@ -167,7 +167,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="tidewatt-exact-") as folder:
         try:
             flags = ["--store", postgres.url] if postgres else []
-            servers = [Server(os.path.join(folder, f"s{i}"), flags=flags).start() for i in range(asked.servers)]
+            for i in range(asked.servers):
+                server = Server(os.path.join(folder, f"s{i}"), flags=flags)
+                servers.append((server.share_tokens_of(servers[0]) if servers and postgres else server).start())
             for server in servers:
                 server.token = server.agent_token
             senders = [Sender(servers, nodes[i::SENDERS], asked.seed * 1000 + i, counts) for i in range(SENDERS)]

@@ -59,13 +59,20 @@ def filled(shared_server):
     check(answer, "post", "/api/v1/heartbeats")
     ops = Client(shared_server.port, shared_server.ops_token)
     check(ops.post("/api/v1/tasks", {"task_id": "a", "team": "vision", "kind": "inference", "group_id": "g1"}), "post", "/api/v1/tasks")
+    for epoch in range(1, 7):
+        check(agent.post("/api/v1/tasks/a/progress", {"epoch": epoch, "epochs_total": 10, "energy_joules_total": 100.0 * epoch}), "post",
+              "/api/v1/tasks/{id}/progress")
+    request = {"request_id": "r1", "prompt_tokens": 10, "completion_tokens": 5}
+    check(agent.post("/api/v1/tasks/a/usage", request), "post", "/api/v1/tasks/{id}/usage")
+    check(agent.post("/api/v1/usage", {**request, "task_group_id": "g1"}), "post", "/api/v1/usage")
+    check(agent.post("/api/v1/tasks/b/usage", request), "post", "/api/v1/tasks/{id}/usage")
     return shared_server
 
 
 GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes"), ("/api/v1/nodes?sort=-energy_kwh&limit=1", "/api/v1/nodes"),
         ("/api/v1/nodes/n1", "/api/v1/nodes/{id}"), ("/api/v1/nodes/n1/energy?range=24h", "/api/v1/nodes/{id}/energy"),
         ("/api/v1/nodes/n1/power?range=1h", "/api/v1/nodes/{id}/power"), ("/api/v1/nodes/n1/carbon-rate", "/api/v1/nodes/{id}/carbon-rate"),
-        ("/api/v1/nodes/nobody", "/api/v1/nodes/{id}"), ("/api/v1/tasks", "/api/v1/tasks"), ("/api/v1/tasks/a/energy", "/api/v1/tasks/{id}/energy"),
+        ("/api/v1/nodes/nobody", "/api/v1/nodes/{id}"), ("/api/v1/tasks", "/api/v1/tasks"), ("/api/v1/tasks/a", "/api/v1/tasks/{id}"), ("/api/v1/tasks/a/energy", "/api/v1/tasks/{id}/energy"),
         ("/api/v1/tasks/a/power?range=1h", "/api/v1/tasks/{id}/power"), ("/api/v1/tasks/nobody/energy", "/api/v1/tasks/{id}/energy"),
         ("/api/v1/task-groups/g1/efficiency", "/api/v1/task-groups/{id}/efficiency"),
         ("/api/v1/energy/accounts?scope=node", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=device&ids=nobody", "/api/v1/energy/accounts"),

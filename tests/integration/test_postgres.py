@@ -26,7 +26,8 @@ def two_servers(postgres, make_server):
     name = f"t{time.monotonic_ns()}"
     subprocess.run(["psql", "-X", "-q", postgres.url, "-c", f"CREATE DATABASE {name}"], check=True)
     url = postgres.url.replace("/postgres?", f"/{name}?")
-    return [make_server(flags=["--store", url]).start() for _ in range(2)]
+    first = make_server(flags=["--store", url]).start()
+    return [first, make_server(flags=["--store", url]).share_tokens_of(first).start()]
 
 
 def post_until_booked(server, beats, seen, lock):

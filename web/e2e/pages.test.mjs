@@ -123,11 +123,24 @@ test("coverage below 99% is said in words", async () => {
   await on({ lang: "zh" }, "/nodes/gpu-a01", async (page) => assert.match(await page.locator("main").innerText(), /覆盖率 9\d\.\d%，缺失 .*。实际能耗高于所示。/));
 });
 
+test("a source that fell silent isn't called booked", async () => {
+  await on({}, "/settings", async (page) => {
+    const silent = page.locator("tr[data-row]", { hasText: "silent, nothing is booked" });
+    assert.ok(await silent.count() > 0);
+    assert.equal(await silent.locator(".state.live").count(), 0);
+    assert.match(await silent.first().innerText(), /Look at the agent there\./);
+  });
+});
+
 test("simulated data carry SIM on each card and a banner", async () => {
   await on({ token: "sim" }, "/", async (page) => {
     assert.equal(await page.locator(".banner.sim").count(), 1);
     assert.equal(await page.locator(".kpi .badge.sim").count(), 4);
+    assert.equal(await page.locator("figure.bars .badge.sim").count(), 1);
+    assert.equal(await page.locator(".top .badge.sim").count(), 1);
   });
+  await on({ token: "sim" }, "/settings", async (page) => assert.ok(await page.locator("tr[data-row] .badge.sim").count() > 0));
+  await on({ token: "sim" }, "/tasks/train-8", async (page) => assert.doesNotMatch(await page.locator("main").innerText(), /\bmeasured\b/));
   await on({}, "/", async (page) => assert.equal(await page.locator(".badge.sim").count(), 0));
 });
 
@@ -152,7 +165,7 @@ test("a shared task says what is measured and what is estimated", async () => {
   await on({}, "/tasks/train-8", async (page) => {
     const text = await page.locator("main").innerText();
     assert.match(text, /shared \(estimated\)/);
-    assert.match(text, /Shared by 2 tasks\. Your ≈ 66\.0% is an estimate by compute use; the card's total is measured\./);
+    assert.match(text, /Shared by 2 tasks\. Your ≈ 66\.0% is an estimate by compute use; the card's total is not\./);
     assert.match(text, /The curve is the whole card, not only this task\./);
     assert.match(text, /Σ = total, exact to the microjoule/);
   });
@@ -160,6 +173,16 @@ test("a shared task says what is measured and what is estimated", async () => {
 
 test("tokens per joule are a dash with the reason", async () => {
   await on({}, "/tasks/llm-serve-1", async (page) => assert.match(await page.locator("main").innerText(), /—\s+Energy was recorded, but no tokens were reported\./));
+});
+
+test("a training task shows its progress, what it will still need with its band, and how good the first prediction was", async () => {
+  await on({}, "/tasks/train-7", async (page) => {
+    const text = await page.locator("main").innerText();
+    assert.match(text, /Epoch 23 of 40/);
+    assert.match(text, /90% between .*kWh and .*kWh/);
+    assert.match(text, /for the 17 epochs that remain/);
+    assert.match(text, /was \+0\.4% off over the next 18: inside its 90% band/);
+  });
 });
 
 test("an empty installation says what to run", async () => {
@@ -300,9 +323,9 @@ test("a team's sign-in opens every page, and says what it is not shown", async (
   await on({ token: "tenant" }, "/tasks", async (page) => {
     const sum = (await page.locator("tr[data-row]").evaluateAll((all) => all.map((r) => r.dataset.uj))).filter((x) => x !== "").reduce((s, x) => s + BigInt(x), 0n);
     assert.equal(await page.locator("[data-total]").getAttribute("data-total"), sum.toString());
-    assert.match(await page.locator("main").innerText(), /Other tasks' energy isn't shown to a team\./);
+    assert.match(await page.locator("main").innerText(), /aren't shown to a team\. Ask an operator/);
   });
-  await on({ token: "tenant" }, "/nodes/gpu-a01", async (page) => assert.match(await page.locator("main").innerText(), /The view is limited to the team's tasks/));
+  await on({ token: "tenant" }, "/nodes/gpu-a01", async (page) => assert.match(await page.locator("main").innerText(), /Only your team's tasks are shown\. Ask an operator/));
 });
 
 test("a replayed log is never taken for live data", async () => {

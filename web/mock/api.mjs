@@ -74,8 +74,8 @@ export class Api {
       energy_kwh: kwh(t.uj), energy_uj: str(t.uj), coverage: t.coverage,
       covered_seconds: Math.round(t.covered), gap_seconds: Math.round(t.gap), partial_seconds: 0, shared_seconds: more.shared_seconds ?? 0,
       attribution: more.attribution ?? null,
-      method: { counter_kwh: kwh(counter), counter_uj: str(counter), integrated_kwh: kwh(integrated), integrated_uj: str(integrated) },
-      quality, simulated_uj: quality === "simulated" ? str(t.uj ?? 0n) : "0", spread_uj: "0",
+      method: t.uj === null ? null : { counter_kwh: kwh(counter), counter_uj: str(counter), integrated_kwh: kwh(integrated), integrated_uj: str(integrated) },
+      quality: t.uj === null ? null : quality, open_gap_seconds: 0, simulated_uj: quality === "simulated" ? str(t.uj ?? 0n) : "0", spread_uj: "0",
       shared_energy_kwh: kwh(more.shared ?? 0n), shared_energy_uj: str(more.shared ?? 0n),
       ...(more.unattributed === undefined ? {} : { unattributed_kwh: kwh(more.unattributed), unattributed_uj: str(more.unattributed) }),
       rows: t.rows, first_sample_at: t.uj === null ? null : iso(range.from), last_sample_at: t.uj === null ? null : iso(this.world.now - 8000),
@@ -160,7 +160,7 @@ export class Api {
     const hourly = [];
     for (let h = Math.floor(range.from / kHour) * kHour; h < range.to; h += kHour) {
       const t = this.tenant ? this.ofTasks(this.tasksSeen(), { from: h, to: h + kHour }) : world.total(this.allParts(), h, h + kHour);
-      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), coverage: t.uj === null ? null : t.coverage, gap_seconds: Math.round(t.gap ?? 0), partial_seconds: 0, ...this.carbon(t.uj) });
+      hourly.push({ hour: iso(h), energy_kwh: kwh(t.uj), energy_uj: str(t.uj), covered_seconds: Math.round(t.covered ?? 0), coverage: t.uj === null ? null : t.coverage, gap_seconds: Math.round(t.gap ?? 0), partial_seconds: 0, ...this.carbon(t.uj) });
     }
     const silent = world.nodes.filter((n) => n.silentFor);
     const alerts = silent.map((n) => ({ kind: "agent_silent", subject: n.id, since: iso(world.now - n.silentFor * 1000), text: `${n.id} has not reported for 12 min` }));
@@ -276,11 +276,11 @@ export class Api {
       const list = world.partsOf(node).filter((p) => p.part.domain === domain);
       if (list.length === 0) continue;
       const d = world.total(list, range.from, range.to);
-      domains.push({ domain, energy_kwh: kwh(d.uj), energy_uj: str(d.uj), coverage: d.coverage, gap_seconds: Math.round(d.gap), in_total: true });
+      domains.push({ domain, energy_kwh: kwh(d.uj), energy_uj: str(d.uj), coverage: d.coverage, gap_seconds: Math.round(d.gap), partial_seconds: 0, in_total: true });
     }
     const notes = [];
     if (node.platform) {
-      domains.push({ domain: "platform", energy_kwh: kwh(t.uj) * 1.24, energy_uj: str((t.uj * 124n) / 100n), coverage: 0.997, gap_seconds: 260, in_total: false });
+      domains.push({ domain: "platform", energy_kwh: kwh(t.uj) * 1.24, energy_uj: str((t.uj * 124n) / 100n), coverage: 0.997, gap_seconds: 260, partial_seconds: 0, in_total: false });
       notes.push({ code: "platform_not_added", text: "the platform meter contains the devices and is not added", params: {} });
     }
     notes.push({ code: "cpu_estimate", text: "CPU power is estimated and in no total", params: {} });
@@ -392,6 +392,24 @@ export class Api {
     };
   }
 
+  /** A training job in its 23rd of 40 epochs, one that is done, and tasks that say nothing. */
+  task(id, query) {
+    const task = this.findTask(id);
+    const { token_efficiency: tokens, from, to } = this.taskEnergy(id, query);
+    const training = task.kind === "training";
+    const done = training && task.id.startsWith("fold");
+    const epoch = done ? 40 : 23;
+    const each = 5.4e6;
+    return {
+      task_id: id, cluster: "default", team: task.team, group_id: "", kind: task.kind, state: done ? "finished" : "running", started_at: null, finished_at: null,
+      progress: training ? { epoch, epochs_total: 40, reported_at: to, energy_joules_total: each * epoch, step_latency_seconds: 0.42, epochs: [] } : null,
+      prediction: training && !done ? { epochs: 17, energy_joules: each * 17, interval_90_joules: [each * 16.7, each * 17.4], energy_kwh: (each * 17) / 3.6e6, seconds: 17 * 1260, finish_at: new Date(Date.parse(to) + 17 * 1_260_000).toISOString(), ...this.carbon(BigInt(each * 17) * 1_000_000n), model: { epochs_used: 22, warm_up_epochs: 1, changed_at_epoch: null, evaluation_every: null, steady_epoch_joules: each }, quality: "estimated" } : null,
+      prediction_reason: training ? (done ? "all_epochs_done" : null) : "no_progress_reported",
+      first_prediction: training ? { trained_epochs: 5, epochs: epoch - 5, predicted_joules: each * (epoch - 5) * 1.004, interval_90_joules: [0, 1], actual_joules: each * (epoch - 5), error_percent: 0.4, in_interval: true } : null,
+      token_efficiency: { tokens_per_joule: null, reason: "task_has_no_group", joules_per_output_token: null, tokens: null, from, to, scope: "task_group", ...tokens, ...(tokens?.tokens_per_joule ? { joules_per_output_token: 9.2, tokens: { prompt: 1_204_511, completion: 330_208 } } : {}) },
+    };
+  }
+
   taskPower(id, query) {
     const task = this.findTask(id);
     return { ...this.curves(task.devices.map((index) => ({ node: task.node, part: { domain: "gpu", index } })), query, task.node.id), cpu_estimate: null, cpu_estimate_reason: null, whole_card: true, notes: [] };
@@ -412,7 +430,8 @@ export class Api {
         sources: [
           n.neverKnown
             ? { source: n.source, devices: n.count, state: "unknown", gives: null, last_read_at: null, why_not: "no verified sample of this output form" }
-            : { source: n.source, devices: Math.max(1, n.count), state: "booked", gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+            : { source: n.source, devices: Math.max(1, n.count), state: "booked", simulated: this.world.simulated(n), gives: n.source === "nvml" ? "power+counter" : n.source === "rapl" ? "counter" : "power", last_read_at: iso(this.world.now - 8000) },
+          ...(n.silentFor ? [{ source: "rapl", devices: 2, state: "silent", simulated: this.world.simulated(n), gives: "counter", last_read_at: iso(this.world.now - n.silentFor * 1000), why_not: "nothing came since its last sample: look at the agent there" }] : []),
           ...(n.platform ? [{ source: "ipmi-dcmi", devices: 1, state: "booked", gives: "power", last_read_at: iso(this.world.now - 12_000) }] : []),
           ...(n.count > 0 ? [{ source: "cpu-model", devices: 1, state: n.unknownCpu ? "unknown" : "estimated", gives: n.unknownCpu ? null : "power", last_read_at: n.unknownCpu ? null : iso(this.world.now - 8000), why_not: n.unknownCpu ? "unknown CPU model" : undefined }] : []),
         ],

@@ -180,7 +180,7 @@ export class World {
       covered += whole.covered;
       gap += whole.gap;
       rows += whole.rows;
-      return { node_id: task.node.id, device_index: index, domain: "gpu", energy_kwh: kwh(uj), energy_uj: str(uj), coverage: whole.coverage, attribution: whole.uj === null ? "unknown" : task.share === null ? "exclusive" : "shared_estimated", first_sample_at: whole.uj === null ? null : iso(from), last_sample_at: whole.uj === null ? null : iso(Math.min(to, this.now - 8000)) };
+      return { node_id: task.node.id, device_index: index, domain: "gpu", energy_kwh: kwh(uj), energy_uj: str(uj), coverage: whole.coverage, partial_seconds: 0, attribution: whole.uj === null ? "unknown" : task.share === null ? "exclusive" : "shared_estimated", first_sample_at: whole.uj === null ? null : iso(from), last_sample_at: whole.uj === null ? null : iso(Math.min(to, this.now - 8000)) };
     });
     return { uj: sum, covered, gap, rows, coverage: covered + gap > 0 ? covered / (covered + gap) : null, allocations };
   }

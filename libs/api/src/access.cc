@@ -75,8 +75,7 @@ Result<NewToken> Access::create_token(const std::string& name, Role role, const 
   if (trim(name).empty())
     return fail(ErrorCode::invalid_input, "the token has no name", "give one that says who will use it");
   // Names are printed in tables and stand in the audit log.
-  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (name.size() > kLongestName || std::any_of(name.begin(), name.end(), control))
+  if (name.size() > kLongestName || holds_control_characters(name))
     return fail(ErrorCode::invalid_input, "the token's name holds a control character or is too long",
                 fmt::format("give one line of at most {} bytes", kLongestName));
   if (role == Role::tenant && team.empty())
@@ -248,9 +247,14 @@ Status Access::close_session(std::string_view cookie, const std::string& actor) 
 }
 
 void Access::note_failures(const std::string& action, const std::vector<std::string>& lines) {
-  for (const auto& line : lines)
-    if (const auto noted = note("server", action, line); !noted)
-      log::warning("the audit log can't be written", {{"entry", line}, {"error", noted.error().message}});
+  for (const auto& line : lines) {
+    const auto noted = note("server", action, line);
+    // Told when it begins: while the store is away, each try would say the same.
+    if (!noted && !audit_failing_.exchange(true))
+      log::warning("the audit log can't be written; its entries are lost until it can",
+                   {{"first_lost", action + " " + line}, {"error", noted.error().message}});
+    if (noted && audit_failing_.exchange(false)) log::info("the audit log can be written again");
+  }
 }
 
 void Access::note_failed_sign_in(std::string_view address, std::string_view cause) {

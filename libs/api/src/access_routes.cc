@@ -93,7 +93,7 @@ net::Response create_token(Core& core, const Call& call) {
   API_TRY(const auto body, Body::parse(call.request, {"name", "role", "team", "expires_at"}));
   API_TRY(const auto name, body.text("name"));
   API_TRY(const auto role_text, body.text("role"));
-  API_TRY(const auto team, body.text("team"));
+  API_TRY(const auto team, body.name("team"));
   API_TRY(const auto expires_at, body.time("expires_at"));
   const auto role = role_from(role_text);
   if (!role)
@@ -121,6 +121,7 @@ net::Response rotate_token(Core& core, const Call& call) {
   answer["token"] = rotated.successor.secret;
   answer["replaces"] = call.ids.at(0);
   answer["replaced_until"] = time(rotated.old_until);
+  answer["own"] = call.principal.token_id == call.ids.at(0);
   return json_answer(201, answer);
 }
 

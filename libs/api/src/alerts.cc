@@ -16,6 +16,9 @@ using ledger::NodeInfo;
 constexpr std::size_t kMostOfAKind = 50;
 constexpr double kLowCoverage = 0.95;
 constexpr Milliseconds kClockTolerance{30'000};
+constexpr Milliseconds kCertificateNews{21LL * 24 * 3600 * 1000};
+/// Beats that overtook each other are over sooner.
+constexpr Milliseconds kStaleFor{60'000};
 
 Json alert(std::string_view kind, std::string_view subject, std::optional<UtcTime> since, std::string text) {
   return Json{{"kind", kind}, {"subject", subject}, {"since", time(since)}, {"text", std::move(text)}};
@@ -70,6 +73,26 @@ void conservation(Core& core, Json& alerts) {
                                      audit->tasks_and_unattributed_minus_nodes.to_string())));
 }
 
+void damage_alerts(const Core& core, Json& alerts) {
+  for (const auto& found : core.store.damage())
+    alerts.push_back(
+        alert("ledger_damaged", "ledger", found.found_at,
+              fmt::format("its write-ahead log was damaged: {} acknowledged commits are lost; check the "
+                          "server's disk and memory, then move away {}",
+                          found.lost_commits, found.evidence)));
+}
+
+void certificate_alert(const Core& core, Json& alerts) {
+  const auto end = core.server_stats ? core.server_stats().certificate_end : std::nullopt;
+  const auto now = core.clock.utc_now();
+  if (!end || *end - now > kCertificateNews) return;
+  alerts.push_back(
+      alert("certificate_ends", "tls.certificate", std::nullopt,
+            fmt::format("the TLS certificate {} at {}: then no agent and no browser connects; renew it, "
+                        "the server takes the new files by itself",
+                        *end <= now ? "expired" : "expires", format_rfc3339_short(*end))));
+}
+
 void carbon_signals(const Core& core, Json& alerts) {
   if (!core.options.signals) return;
   for (const auto& zone : core.options.signals->zones())
@@ -85,12 +108,15 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
   const auto now = core.clock.utc_now();
   Json alerts = Json::array();
   conservation(core, alerts);
+  damage_alerts(core, alerts);
+  certificate_alert(core, alerts);
   carbon_signals(core, alerts);
   const std::size_t before_nodes = alerts.size();
   std::size_t silent = 0;
   std::size_t offset = 0;
   std::size_t low = 0;
   std::size_t apart = 0;
+  std::size_t stale = 0;
   for (const NodeInfo* each : in_natural_order(nodes)) {
     const NodeInfo& node = *each;
     const bool live = is_live(node, now, core.options.silent_after);
@@ -99,7 +125,10 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
           "agent_silent", node.key.node_id, node.last_seen_at,
           fmt::format("no beat for {} min: its power is unknown; look at the agent there",
                       std::chrono::duration_cast<std::chrono::minutes>(now - node.last_seen_at).count())));
-    if (live && node.clock_offset && std::chrono::abs(*node.clock_offset) > kClockTolerance &&
+    const bool is_stale = live && node.stale && now - node.stale->since >= kStaleFor;
+    if (is_stale && stale++ < kMostOfAKind)
+      alerts.push_back(alert("beats_stale", node.key.node_id, node.stale->since, stale_text(*node.stale)));
+    if (live && !is_stale && node.clock_offset && std::chrono::abs(*node.clock_offset) > kClockTolerance &&
         offset++ < kMostOfAKind)
       alerts.push_back(alert("clock_offset", node.key.node_id, node.last_seen_at,
                              fmt::format("its clock and the server's differ by {} s, or its beats are late",
@@ -114,14 +143,14 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
                       domain, index, std::abs(counter - power) / std::max(counter, power) * 100)));
     }
     const auto found = totals.find({node.key.cluster, node.key.node_id});
-    if (found == totals.end()) continue;
+    if (!live || found == totals.end()) continue;  // one cause, one alert: a silent agent is named already
     const auto share = found->second.coverage();
     if (share && *share < kLowCoverage && low++ < kMostOfAKind)
       alerts.push_back(alert("coverage_low", node.key.node_id, std::nullopt,
                              fmt::format("only {} of the range is covered: real energy is higher than shown",
                                          ledger::coverage_text(*share, false))));
   }
-  return {std::move(alerts), before_nodes + silent + offset + low + apart};
+  return {std::move(alerts), before_nodes + silent + stale + offset + low + apart};
 }
 
 }  // namespace tidewatt::api

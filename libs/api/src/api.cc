@@ -14,6 +14,7 @@
 #include "tenant_view.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/ledger/months.h"
+#include "token_view.h"
 #include "web.h"
 
 namespace tidewatt::api {
@@ -22,11 +23,16 @@ namespace {
 constexpr std::string_view kStreamPath = "/api/v1/stream";
 constexpr std::size_t kMostStreams = 1'000;
 constexpr Milliseconds kLookForMonths{10LL * 60 * 1000};
+/// A failure that lasts is told once in this time, not once a request.
+constexpr Milliseconds kSameFailureAgain{10LL * 60 * 1000};
 
 bool is_api_path(std::string_view path) {
   return path.starts_with("/api/") || path == "/api" || path == "/login" || path.starts_with("/login/") ||
          path == "/healthz" || path == "/readyz" || path == "/metrics";
 }
+
+/// GETs that change something: a one-time link is used, a flow begins or ends.
+bool is_sign_in_step(std::string_view path) { return path == "/login" || path.starts_with("/login/"); }
 
 bool is_loopback(std::string_view address) {
   return address == "::1" || address.starts_with("127.") || address.starts_with("::ffff:127.");
@@ -123,7 +129,13 @@ struct Api::Impl {
   std::optional<SteadyTime> months_looked_at;
 
   std::optional<net::Response> admit(const net::Request& request, const Route& route, Principal& principal);
-  net::Response dispatch(const net::Request& request);
+  net::Response dispatch(const net::Request& request, Principal& principal);
+  /// Keeps from everybody but operators what a failed store says, and tells the log.
+  void conceal(net::Response& response, const Principal& principal);
+
+  std::mutex failure_mutex;
+  std::string told_failure;
+  SteadyTime told_failure_at{};
 };
 
 /// @return why not; nullopt = let in, `principal` says who
@@ -152,7 +164,21 @@ std::optional<net::Response> Api::Impl::admit(const net::Request& request, const
   return std::nullopt;
 }
 
-net::Response Api::Impl::dispatch(const net::Request& request) {
+void Api::Impl::conceal(net::Response& response, const Principal& principal) {
+  const bool is_operator = principal.role == Role::ops;
+  const auto failure = conceal_inner_failure(response, is_operator);
+  if (!failure) return;
+  const auto now = core.clock.mono_now();
+  {
+    const std::scoped_lock lock{failure_mutex};
+    if (*failure == told_failure && now - told_failure_at < kSameFailureAgain) return;
+    told_failure = *failure;
+    told_failure_at = now;
+  }
+  log::error("requests fail", {{"error", *failure}});
+}
+
+net::Response Api::Impl::dispatch(const net::Request& request, Principal& principal) {
   const std::string_view method =
       request.method == "HEAD" ? std::string_view{"GET"} : std::string_view{request.method};
   const std::string& raw_path = request.raw_path.empty() ? request.path : request.raw_path;
@@ -169,7 +195,12 @@ net::Response Api::Impl::dispatch(const net::Request& request) {
     if (route.info.method != method) continue;
     auto ids = match_path(route.info.path, raw_path);
     if (!ids) continue;
-    Principal principal;
+    if (request.method == "HEAD" && is_sign_in_step(route.info.path)) {
+      auto response = problem_answer("method_not_allowed",
+                                     "HEAD is not for a sign-in, which a look ahead would use up: use GET");
+      response.headers["allow"] = "GET";
+      return response;
+    }
     if (auto refusal = admit(request, route, principal)) return *std::move(refusal);
     net::Response response = route.handler(core, Call{request, principal, *std::move(ids)});
     response.headers.try_emplace("cache-control", method == "GET" ? "private, no-cache" : "no-store");
@@ -203,6 +234,9 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
                      {},
                      {},
                      {},
+                     {},
+                     {},
+                     {},
                      {}}) {
   if (const auto& sso = impl_->core.options.sso)
     impl_->core.sign_on = std::make_unique<oidc::SignOn>(sso->issuer, sso->http, clock, rng);
@@ -211,7 +245,9 @@ Api::~Api() = default;
 
 net::Response Api::handle(const net::Request& request) {
   const auto started = impl_->core.clock.mono_now();
-  net::Response response = impl_->dispatch(request);
+  Principal principal;
+  net::Response response = impl_->dispatch(request, principal);
+  impl_->conceal(response, principal);
   add_security_headers(response, request.tls);
   const auto status_class = static_cast<std::size_t>(response.status / 100);
   if (status_class < impl_->core.metrics.answers.size())
@@ -227,6 +263,7 @@ std::optional<net::Response> Api::open_stream(const net::Request& request,
     if (route.info.path != kStreamPath) continue;
     Principal principal;
     if (auto refusal = impl_->admit(request, route, principal)) {
+      impl_->conceal(*refusal, principal);
       add_security_headers(*refusal, request.tls);
       return refusal;
     }
@@ -308,6 +345,7 @@ Status Api::housekeep() {
       log::info("a month is sealed", {{"month", ledger::to_string(seal.month)}, {"hash", seal.hash}});
   }
   TW_TRY_STATUS(core.store.drop_curves(core.clock.utc_now() - core.options.curve_retention));
+  TW_TRY_STATUS(core.store.forget_requests(core.clock.utc_now() - kOldestUsage));
   if (!audit) return tl::unexpected(audit.error());
   return {};
 }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "tidewatt/units/text.h"
+
 namespace tidewatt::api {
 namespace {
 constexpr std::size_t kLongestText = 1024;
-}
+constexpr std::size_t kLongestStoredName = 256;
+}  // namespace
 
 Result<Body> Body::parse(const net::Request& request, std::initializer_list<std::string_view> keys) {
   Body body;
@@ -43,6 +46,22 @@ Result<std::string> Body::text(std::string_view key) const {
   return text;
 }
 
+Status check_name(std::string_view what, std::string_view text) {
+  if (text.size() > kLongestStoredName)
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is {} bytes long", what, text.size()),
+                fmt::format("{} are allowed", kLongestStoredName));
+  if (holds_control_characters(text))
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" holds control characters", what),
+                "give a name of one line that can be printed");
+  return {};
+}
+
+Result<std::string> Body::name(std::string_view key) const {
+  TW_TRY(auto name, text(key));
+  TW_TRY_STATUS(check_name(key, name));
+  return name;
+}
+
 Result<std::optional<UtcTime>> Body::time(std::string_view key) const {
   TW_TRY(const auto text, this->text(key));
   if (text.empty()) return std::optional<UtcTime>{};
@@ -63,6 +82,16 @@ Result<std::optional<std::int64_t>> Body::whole_number(std::string_view key, std
   return fail(ErrorCode::invalid_input,
               fmt::format("\"{}\": {} is not allowed", key, found->dump().substr(0, 40)),
               fmt::format("give a whole number from {} to {}", least, most));
+}
+
+Result<std::optional<double>> Body::amount(std::string_view key, double most) const {
+  const auto found = object_.find(key);
+  if (found == object_.end() || found->is_null()) return std::optional<double>{};
+  if (found->is_number())
+    if (const auto value = found->get<double>(); value >= 0 && value <= most) return value;
+  return fail(ErrorCode::invalid_input,
+              fmt::format("\"{}\": {} is not allowed", key, found->dump().substr(0, 40)),
+              fmt::format("give a number from 0 to {}", most));
 }
 
 }  // namespace tidewatt::api

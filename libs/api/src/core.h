@@ -75,8 +75,11 @@ net::Response json_answer(int status, const Json& body);
 net::Response empty_answer(int status);
 /// One of the registered problems; see problem.cc for the list.
 net::Response problem_answer(std::string_view code, std::string_view detail);
-/// The problem that an Error is.
+/// The problem that an Error is. What failed within the server is marked: see conceal_inner_failure.
 net::Response problem_answer(const Error& error);
+/// Takes the mark off. Errors of a store name addresses, paths and SQL: they are an operator's to read, and
+/// everybody else is told to ask one. @return the error's words, for the log; nullopt where nothing is marked
+std::optional<std::string> conceal_inner_failure(net::Response& response, bool for_operator);
 
 // -- values as JSON: unknown is null
 Json number(std::optional<double> value);

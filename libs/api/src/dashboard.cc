@@ -6,6 +6,7 @@
 #include "energy_view.h"
 #include "handlers.h"
 #include "node_view.h"
+#include "open_gaps.h"
 #include "tenant_view.h"
 
 namespace tidewatt::api {
@@ -26,7 +27,8 @@ struct TopRow {
 
 Json top_json(const Core& core, const Call& call, std::vector<TopRow> rows,
               std::optional<WideMicrojoules> all) {
-  std::erase_if(rows, [](const TopRow& row) { return !row.totals.sum; });
+  // What is only missed in the range, without a row in it, used nothing that anybody knows of.
+  std::erase_if(rows, [](const TopRow& row) { return row.totals.rows == 0; });
   const auto shown = std::min(kTopRows, rows.size());
   std::partial_sort(
       rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(),
@@ -35,13 +37,14 @@ Json top_json(const Core& core, const Call& call, std::vector<TopRow> rows,
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& sum = *rows[i].totals.sum;
     Json row{{"id", rows[i].id}, {"cluster", rows[i].cluster}, {"team", rows[i].team}};
-    row.update(amount_json(sum.energy));
-    add_carbon_amount(row, core, call, sum.energy);
+    const auto energy = rows[i].totals.energy();
+    row.update(amount_json(energy));
+    add_carbon_amount(row, core, call, energy);
     row["coverage"] = number(rows[i].totals.coverage());
     row["partial_seconds"] = seconds(sum.partial);
     row["attribution"] = rows[i].is_task ? Json(ledger::attribution_of(sum)) : Json(nullptr);
-    const bool divisible = all && *all > WideMicrojoules{};
-    row["share"] = divisible ? Json(sum.energy.to_joules() / all->to_joules()) : Json(nullptr);
+    const bool divisible = energy && all && *all > WideMicrojoules{};
+    row["share"] = divisible ? Json(energy->to_joules() / all->to_joules()) : Json(nullptr);
     list.push_back(std::move(row));
   }
   return list;
@@ -50,13 +53,7 @@ Json top_json(const Core& core, const Call& call, std::vector<TopRow> rows,
 /// One row an hour. Rows of domains that aren't in their subject's total are left out.
 Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::HourlyRow>& rows,
                  const std::map<SubjectKey, Totals>& totals, const TimeRange& range) {
-  struct Hour {
-    WideMicrojoules energy;
-    Milliseconds covered{0};
-    Milliseconds gap{0};
-    Milliseconds partial{0};
-  };
-  std::map<UtcHour, Hour> hours;
+  std::map<UtcHour, ledger::WideMeasures> hours;
   const ledger::AccountKey* last = nullptr;
   auto subject = totals.end();
   for (const auto& row : rows) {
@@ -65,20 +62,22 @@ Json hourly_json(const Core& core, const Call& call, const std::vector<ledger::H
       subject = totals.find({row.key.cluster, row.key.id});
     last = &row.key;
     if (subject == totals.end() || !subject->second.in_total(row.key.domain)) continue;
-    Hour& hour = hours[row.hour];
-    hour.energy += row.measures.energy;
-    hour.covered += row.measures.covered;
-    hour.gap += row.measures.gap;
-    hour.partial += row.measures.partial;
+    // Seconds of the same domain as in the subject's total, so that hours add up to it.
+    auto measures = row.measures;
+    if (row.key.domain != subject->second.seconds_of) measures.covered = measures.gap = Milliseconds{0};
+    if (row.key.domain != subject->second.partial_of) measures.partial = Milliseconds{0};
+    hours[row.hour] += measures;
   }
   Json list = Json::array();
-  const auto push = [&](UtcHour at, const Hour* hour) {
+  const auto push = [&](UtcHour at, const ledger::WideMeasures* hour) {
     Json json{{"hour", format_rfc3339_short(start_of(at))}};
-    json["energy_kwh"] = hour != nullptr ? Json(kwh(hour->energy)) : Json(nullptr);
+    const auto energy = hour != nullptr ? known_energy(*hour) : std::nullopt;
+    json.update(amount_json(energy));
     json["coverage"] = hour != nullptr ? coverage(hour->covered, hour->gap) : Json(nullptr);
-    json["gap_seconds"] = hour != nullptr ? seconds(hour->gap) : Json(0);
-    json["partial_seconds"] = hour != nullptr ? seconds(hour->partial) : Json(0);
-    add_carbon_amount(json, core, call, hour != nullptr ? std::optional{hour->energy} : std::nullopt);
+    json["covered_seconds"] = hour != nullptr ? seconds(hour->covered) : Json(nullptr);
+    json["gap_seconds"] = hour != nullptr ? seconds(hour->gap) : Json(nullptr);
+    json["partial_seconds"] = hour != nullptr ? seconds(hour->partial) : Json(nullptr);
+    add_carbon_amount(json, core, call, energy);
     list.push_back(std::move(json));
   };
   if ((range.to - range.from).count() > kMostEmptyHours) {
@@ -111,8 +110,8 @@ Result<Scene> scene_of(Core& core, const Call& call, const TimeRange& range) {
   std::erase_if(scene.nodes, [&](const ledger::SharedNode& node) {
     return (!cluster.empty() && node->key.cluster != cluster) || (!zone.empty() && node->zone != zone);
   });
-  TW_TRY(const auto tasks, core.store.sums({ledger::Scope::task, cluster, {}, {}}, range.from, range.to));
-  scene.task_totals = totals_by_subject(tasks);
+  TW_TRY(const auto tasks, read_sums(core, {ledger::Scope::task, cluster, {}, {}}, range));
+  scene.task_totals = totals_by_subject(tasks.accounts);
   if (call.is_tenant()) {
     TW_TRY(auto view, tenant_view(core, call, &range));
     std::erase_if(scene.task_totals, [&](const auto& entry) { return !view.tasks.contains(entry.first); });
@@ -124,12 +123,14 @@ Result<Scene> scene_of(Core& core, const Call& call, const TimeRange& range) {
     for (const auto& [key, totals] : scene.task_totals) filter.ids.push_back(key.second);
     if (!filter.ids.empty()) {
       TW_TRY(scene.hourly, core.store.hourly(filter, range.from, range.to));
+      ledger::add_open_gaps(scene.hourly, tasks.open);
     }
     return scene;
   }
-  TW_TRY(const auto accounts, core.store.sums({ledger::Scope::node, cluster, {}, {}}, range.from, range.to));
-  scene.node_totals = totals_by_subject(accounts);
+  TW_TRY(const auto sums, read_sums(core, {ledger::Scope::node, cluster, {}, {}}, range));
+  scene.node_totals = totals_by_subject(sums.accounts);
   TW_TRY(scene.hourly, core.store.hourly({ledger::Scope::node, cluster, {}, {}}, range.from, range.to));
+  ledger::add_open_gaps(scene.hourly, sums.open);
   if (!zone.empty()) {
     std::set<SubjectKey> shown;
     for (const auto& node : scene.nodes) shown.emplace(node->key.cluster, node->key.node_id);
@@ -178,7 +179,7 @@ net::Response get_dashboard(Core& core, const Call& call) {
   Json answer{{"from", format_rfc3339_short(start_of(range.from))},
               {"to", format_rfc3339_short(start_of(range.to))},
               {"range", range.text}};
-  if (all.sum) {
+  if (all.rows > 0) {
     const std::string cluster = call.parameter("cluster");
     answer["energy_summary"] =
         call.is_tenant()

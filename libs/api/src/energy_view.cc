@@ -26,36 +26,34 @@ DomainTotal& domain_of(std::vector<DomainTotal>& domains, std::string_view domai
     return known.domain == domain && known.in_total == in_total;
   });
   if (place != domains.end()) return *place;
-  return domains.emplace_back(DomainTotal{std::string{domain}, in_total, {}});
+  return domains.emplace_back(DomainTotal{std::string{domain}, in_total, {}, Milliseconds{0}});
 }
 
 /// Energies of all in-total domains; seconds of the one with the largest gap.
-WideMeasures sum_of(const std::vector<DomainTotal>& domains) {
+void sum_up(Totals& totals) {
   WideMeasures sum;
   const DomainTotal* worst = nullptr;
-  Milliseconds partial{0};
+  const DomainTotal* most_partial = nullptr;
   Milliseconds shared_time{0};
-  for (const auto& domain : domains) {
+  for (const auto& domain : totals.domains) {
     if (!domain.in_total) continue;
-    sum += domain.measures;
-    partial = std::max(partial, domain.measures.partial);
-    shared_time = std::max(shared_time, domain.measures.shared_time);
-    if (worst == nullptr || domain.measures.gap > worst->measures.gap ||
-        (domain.measures.gap == worst->measures.gap && domain.measures.covered > worst->measures.covered))
+    const auto& m = domain.measures;
+    sum += m;
+    shared_time = std::max(shared_time, m.shared_time);
+    if (most_partial == nullptr || m.partial > most_partial->measures.partial) most_partial = &domain;
+    if (worst == nullptr || m.gap > worst->measures.gap ||
+        (m.gap == worst->measures.gap && m.covered > worst->measures.covered))
       worst = &domain;
   }
-  if (worst != nullptr) {
-    sum.covered = worst->measures.covered;
-    sum.gap = worst->measures.gap;
-    sum.partial = partial;
-    sum.shared_time = shared_time;
-  }
-  return sum;
-}
-
-/// A first sample is a baseline: until the second one no second and no joule is known.
-bool known(const WideMeasures& measures) {
-  return measures.covered.count() > 0 || measures.energy != kNothing;
+  if (worst == nullptr) return;
+  sum.covered = worst->measures.covered;
+  sum.gap = worst->measures.gap;
+  sum.partial = most_partial->measures.partial;
+  sum.shared_time = shared_time;
+  totals.sum = sum;
+  totals.open_gap = worst->open_gap;
+  totals.seconds_of = worst->domain;
+  totals.partial_of = most_partial->domain;
 }
 
 void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
@@ -64,7 +62,9 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
     return;
   }
   const WideMeasures& sum = *totals.sum;
-  if (!known(sum))
+  if (!totals.energy() && totals.rows == 0)
+    notes.push_back(note("no_data", "no sample was booked in this range: the energy is unknown, not zero"));
+  else if (!totals.energy())
     notes.push_back(note(
         "baseline", "only first samples were booked: the energy is known from the next one on, not zero"));
   if (const auto share = totals.coverage(); share && *share < kGoodCoverage)
@@ -74,6 +74,12 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
                          ledger::coverage_text(sum.covered, sum.gap, sum.partial), sum.gap.count() / 1000),
              Json{{"coverage_percent", std::floor(*share * 1000.0 + 1e-7) / 10.0},
                   {"gap_seconds", seconds(sum.gap)}}));
+  if (totals.open_gap.count() > 0)
+    notes.push_back(note("open_gap",
+                         fmt::format("{} s of the gaps are open: nothing was heard since, and a hardware "
+                                     "counter may still bridge them",
+                                     totals.open_gap.count() / 1000),
+                         Json{{"open_gap_seconds", seconds(totals.open_gap)}}));
   if (sum.partial.count() > 0)
     notes.push_back(note("partial",
                          fmt::format("in {} s some known device was unknown or only partly sampled",
@@ -104,11 +110,40 @@ void add_notes(Json& notes, const TimeRange* range, const Totals& totals) {
                               {"to", format_rfc3339_short(start_of(range->to))}}));
 }
 
+Json method_json(const WideMeasures& measures) {
+  const WideMicrojoules integrated = measures.energy - measures.counter;
+  return Json{{"counter_kwh", kwh(measures.counter)},
+              {"counter_uj", measures.counter.to_string()},
+              {"integrated_kwh", kwh(integrated)},
+              {"integrated_uj", integrated.to_string()}};
+}
+
+std::string_view quality_of(const WideMeasures& measures) {
+  if (measures.simulated == kNothing) return "measured";
+  return measures.simulated == measures.energy ? "simulated" : "mixed";
+}
+
+/// What the energy consists of. Where it is unknown, so are its parts.
+void add_parts(Json& answer, const EnergySubject& subject, const WideMeasures* sum) {
+  const auto part = [&](const std::string& name, WideMicrojoules WideMeasures::* amount) {
+    answer[name + "_kwh"] = sum != nullptr ? Json(kwh(sum->*amount)) : Json(nullptr);
+    answer[name + "_uj"] = sum != nullptr ? Json((sum->*amount).to_string()) : Json(nullptr);
+  };
+  answer["method"] = sum != nullptr ? method_json(*sum) : Json(nullptr);
+  answer["quality"] = sum != nullptr ? Json(quality_of(*sum)) : Json(nullptr);
+  answer["simulated_uj"] = sum != nullptr ? Json(sum->simulated.to_string()) : Json(nullptr);
+  answer["spread_uj"] = sum != nullptr ? Json(sum->spread.to_string()) : Json(nullptr);
+  part("shared_energy", &WideMeasures::shared);
+  if (subject.unattributed) part("unattributed", &WideMeasures::unattributed);
+}
+
 }  // namespace
 
-std::optional<WideMicrojoules> Totals::energy() const {
-  return sum && known(*sum) ? std::optional{sum->energy} : std::nullopt;
+std::optional<WideMicrojoules> known_energy(const WideMeasures& measures) {
+  const bool known = measures.covered.count() > 0 || measures.energy != kNothing;
+  return known ? std::optional{measures.energy} : std::nullopt;
 }
+std::optional<WideMicrojoules> Totals::energy() const { return sum ? known_energy(*sum) : std::nullopt; }
 std::optional<double> Totals::coverage() const {
   return sum ? coverage_of(sum->covered, sum->gap) : std::nullopt;
 }
@@ -125,15 +160,15 @@ Totals totals_of(std::span<const ledger::Account> accounts) {
   for (const auto& account : accounts) {
     const std::string& domain = account.key.domain;
     const bool in_total = std::find(rule.parts.begin(), rule.parts.end(), domain) != rule.parts.end();
-    domain_of(totals.domains, domain, in_total).measures += account.totals;
+    DomainTotal& total = domain_of(totals.domains, domain, in_total);
+    total.measures += account.totals;
+    total.open_gap += account.open_gap;
     if (in_total) totals.rows += account.rows;
     if (in_total) totals.adjustments += account.adjustments.energy;
     if (in_total)
       widen(totals.first_sample_at, totals.last_sample_at, account.first_sample_at, account.last_sample_at);
   }
-  const bool any = std::any_of(totals.domains.begin(), totals.domains.end(),
-                               [](const DomainTotal& domain) { return domain.in_total; });
-  if (any) totals.sum = sum_of(totals.domains);
+  sum_up(totals);
   std::sort(totals.domains.begin(), totals.domains.end(),
             [](const DomainTotal& a, const DomainTotal& b) { return a.domain < b.domain; });
   return totals;
@@ -146,9 +181,13 @@ void add(Totals& sum, const Totals& other) {
   }
   sum.rows += other.rows;
   sum.adjustments += other.adjustments;
+  sum.open_gap += other.open_gap;
   widen(sum.first_sample_at, sum.last_sample_at, other.first_sample_at, other.last_sample_at);
-  for (const auto& domain : other.domains)
-    domain_of(sum.domains, domain.domain, domain.in_total).measures += domain.measures;
+  for (const auto& domain : other.domains) {
+    DomainTotal& total = domain_of(sum.domains, domain.domain, domain.in_total);
+    total.measures += domain.measures;
+    total.open_gap += domain.open_gap;
+  }
   std::sort(sum.domains.begin(), sum.domains.end(), [](const DomainTotal& a, const DomainTotal& b) {
     return std::pair{std::string_view{a.domain}, !a.in_total} <
            std::pair{std::string_view{b.domain}, !b.in_total};
@@ -175,23 +214,13 @@ Json amount_json(std::optional<WideMicrojoules> energy) {
               {"energy_uj", energy ? Json(energy->to_string()) : Json(nullptr)}};
 }
 
-Json method_json(const WideMeasures& measures) {
-  const WideMicrojoules integrated = measures.energy - measures.counter;
-  return Json{{"counter_kwh", kwh(measures.counter)},
-              {"counter_uj", measures.counter.to_string()},
-              {"integrated_kwh", kwh(integrated)},
-              {"integrated_uj", integrated.to_string()}};
-}
-
-std::string_view quality_of(const WideMeasures& measures) {
-  if (measures.simulated == kNothing) return "measured";
-  return measures.simulated == measures.energy ? "simulated" : "mixed";
-}
-
 Json energy_json(const Core& core, const Call& call, const EnergySubject& subject, const TimeRange* range,
                  const Totals& totals) {
-  const WideMeasures sum = totals.sum.value_or(WideMeasures{});
   const auto energy = totals.energy();
+  const WideMeasures* sum = totals.sum ? &*totals.sum : nullptr;
+  const auto told = [sum](Milliseconds WideMeasures::* time) {
+    return sum != nullptr ? seconds(sum->*time) : Json(nullptr);
+  };
   Json answer{{"scope", subject.scope}, {"id", subject.id}, {"cluster", subject.cluster}};
   answer["from"] =
       range != nullptr ? Json(format_rfc3339_short(start_of(range->from))) : time(totals.first_sample_at);
@@ -199,23 +228,15 @@ Json energy_json(const Core& core, const Call& call, const EnergySubject& subjec
       range != nullptr ? Json(format_rfc3339_short(start_of(range->to))) : time(totals.last_sample_at);
   answer.update(amount_json(energy));
   answer["coverage"] = number(totals.coverage());
-  answer["covered_seconds"] = seconds(sum.covered);
-  answer["gap_seconds"] = seconds(sum.gap);
-  answer["partial_seconds"] = seconds(sum.partial);
-  answer["shared_seconds"] = seconds(sum.shared_time);
+  answer["covered_seconds"] = told(&WideMeasures::covered);
+  answer["gap_seconds"] = told(&WideMeasures::gap);
+  answer["open_gap_seconds"] = sum != nullptr ? seconds(totals.open_gap) : Json(nullptr);
+  answer["partial_seconds"] = told(&WideMeasures::partial);
+  answer["shared_seconds"] = told(&WideMeasures::shared_time);
   answer["attribution"] = !subject.attribution ? Json(nullptr)
-                          : totals.sum         ? Json(ledger::attribution_of(sum))
+                          : energy             ? Json(ledger::attribution_of(*sum))
                                                : Json("unknown");
-  answer["method"] = method_json(sum);
-  answer["quality"] = quality_of(sum);
-  answer["simulated_uj"] = sum.simulated.to_string();
-  answer["spread_uj"] = sum.spread.to_string();
-  answer["shared_energy_kwh"] = kwh(sum.shared);
-  answer["shared_energy_uj"] = sum.shared.to_string();
-  if (subject.unattributed) {
-    answer["unattributed_kwh"] = kwh(sum.unattributed);
-    answer["unattributed_uj"] = sum.unattributed.to_string();
-  }
+  add_parts(answer, subject, energy ? sum : nullptr);
   if (totals.adjustments != kNothing) {
     answer["adjustments_kwh"] = kwh(totals.adjustments);
     answer["adjustments_uj"] = totals.adjustments.to_string();
@@ -226,9 +247,10 @@ Json energy_json(const Core& core, const Call& call, const EnergySubject& subjec
   Json domains = Json::array();
   for (const auto& domain : totals.domains) {
     Json row{{"domain", domain.domain}};
-    row.update(amount_json(known(domain.measures) ? std::optional{domain.measures.energy} : std::nullopt));
+    row.update(amount_json(known_energy(domain.measures)));
     row["coverage"] = coverage(domain.measures.covered, domain.measures.gap);
     row["gap_seconds"] = seconds(domain.measures.gap);
+    row["partial_seconds"] = seconds(domain.measures.partial);
     row["in_total"] = domain.in_total;
     domains.push_back(std::move(row));
   }

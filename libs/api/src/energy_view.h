@@ -19,17 +19,21 @@ struct DomainTotal {
   std::string domain;
   bool in_total = false;
   ledger::WideMeasures measures;
+  Milliseconds open_gap{0};  ///< of measures.gap: what no sample ended yet
 };
 
 /// What a subject used. Energies add up over the domains that are in the total. Seconds don't (an hour
 /// measured in two domains is one hour): they are those of the in-total domain with the largest gap, so a gap
 /// is never hidden by a neighbour.
 struct Totals {
-  std::optional<ledger::WideMeasures> sum;  ///< nullopt = no row in the total
+  std::optional<ledger::WideMeasures> sum;  ///< nullopt = no row in the total, and none was expected
+  Milliseconds open_gap{0};                 ///< of sum->gap: what no sample ended yet
   std::int64_t rows = 0;
   std::optional<UtcTime> first_sample_at;
   std::optional<UtcTime> last_sample_at;
   WideMicrojoules adjustments{};     ///< of the sum: booked after their month was sealed
+  std::string seconds_of;            ///< of one subject: the domain whose covered and gap seconds are its own
+  std::string partial_of;            ///< ... and the one with the most partial seconds
   std::vector<DomainTotal> domains;  ///< by domain; one that is in the total of some nodes only stands twice
 
   [[nodiscard]] std::optional<WideMicrojoules> energy() const;
@@ -38,6 +42,9 @@ struct Totals {
 };
 
 using metering::is_component;
+
+/// A first sample is a baseline, and a gap knows nothing: until a second is covered no joule is known.
+std::optional<WideMicrojoules> known_energy(const ledger::WideMeasures& measures);
 
 /// Accounts of one subject (several parts of one domain are added). What makes the total is
 /// metering::node_total's rule: the components, else the whole-machine meter, which contains them. Other
@@ -63,7 +70,5 @@ struct EnergySubject {
 Json energy_json(const Core& core, const Call& call, const EnergySubject& subject, const TimeRange* range,
                  const Totals& totals);
 Json amount_json(std::optional<WideMicrojoules> energy);
-Json method_json(const ledger::WideMeasures& measures);
-std::string_view quality_of(const ledger::WideMeasures& measures);
 
 }  // namespace tidewatt::api

@@ -10,6 +10,7 @@
 namespace tidewatt::api {
 
 net::Response post_heartbeats(Core& core, const Call& call);
+net::Response post_remote_write(Core& core, const Call& call);
 
 net::Response list_nodes(Core& core, const Call& call);
 net::Response get_node(Core& core, const Call& call);
@@ -20,6 +21,10 @@ net::Response get_node_carbon_rate(Core& core, const Call& call);
 net::Response list_tasks(Core& core, const Call& call);
 net::Response post_task(Core& core, const Call& call);
 net::Response post_task_event(Core& core, const Call& call);
+net::Response get_task(Core& core, const Call& call);
+net::Response post_task_progress(Core& core, const Call& call);
+net::Response post_task_usage(Core& core, const Call& call);
+net::Response post_usage(Core& core, const Call& call);
 net::Response get_task_energy(Core& core, const Call& call);
 net::Response get_task_power(Core& core, const Call& call);
 net::Response get_task_group_efficiency(Core& core, const Call& call);

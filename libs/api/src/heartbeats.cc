@@ -3,6 +3,13 @@
 #include "tidewatt/wire/beat_json.h"
 
 namespace tidewatt::api {
+namespace {
+
+/// The store's own words name addresses and paths; they are in the log.
+constexpr std::string_view kRetryLater =
+    "it can't be booked now: send it again; the server's log has the reason";
+
+}  // namespace
 
 net::Response post_heartbeats(Core& core, const Call& call) {
   // Its buffers are reused from request to request.
@@ -33,7 +40,10 @@ net::Response post_heartbeats(Core& core, const Call& call) {
   static const ledger::ClusterWindows none;
   const auto results = core.ledger.book(received, registry ? (*registry)->windows : none);
   for (std::size_t i = 0; i < results.size(); ++i)
-    answers[places[i]] = {std::string{ledger::to_string(results[i].outcome)}, results[i].reason};
+    answers[places[i]] = {std::string{ledger::to_string(results[i].outcome)},
+                          results[i].outcome == ledger::BeatOutcome::retry && call.principal.role != Role::ops
+                              ? std::string{kRetryLater}
+                              : results[i].reason};
 
   net::Response response;
   response.headers["content-type"] = "application/json";

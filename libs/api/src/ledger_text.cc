@@ -2,15 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "core.h"
 
 namespace tidewatt::api {
 namespace {
 
-/// Fields in double quotes where they need it; a leading = + - @ would be a formula to a spreadsheet.
+/// The full-width = + - @.
+constexpr std::array<std::string_view, 4> kWideFormulas{"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+                                                        "\xef\xbc\xa0"};
+
+/// Fields in double quotes where they need it; a leading = + - @ would be a formula to a spreadsheet, which
+/// skips blanks before it and knows the full-width forms, too.
 std::string csv_field(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r\n\v\f\xc2\xa0");
+  const auto rest = std::string_view{text}.substr(std::min(begin, text.size()));
   const bool formula =
-      !text.empty() && std::string_view{"=+-@\t\r"}.find(text.front()) != std::string_view::npos;
+      text.starts_with('\t') || text.starts_with('\r') ||
+      (!rest.empty() && std::string_view{"=+-@"}.find(rest.front()) != std::string_view::npos) ||
+      std::any_of(kWideFormulas.begin(), kWideFormulas.end(),
+                  [rest](std::string_view sign) { return rest.starts_with(sign); });
   if (!formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = formula ? "\"'" : "\"";
   for (const char c : text) {
@@ -100,6 +113,7 @@ std::string verification_json(const ledger::Verification& found) {
                         {"accounts", found.accounts},
                         {"rows", found.rows},
                         {"adjustments", found.adjustments},
+                        {"nodes_used_uj", found.nodes_used.to_string()},
                         {"node_energy_uj", found.node_energy.to_string()},
                         {"mismatch_count", found.mismatch_count},
                         {"mismatches", found.mismatches}});

@@ -65,6 +65,15 @@ void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounte
   line(out, kBeats, "{outcome=\"retry\"}", ledger.retry.load());
   line(out, kBeats, "{outcome=\"rejected\"}", ledger.rejected.load());
   line(out, kBeats, "{outcome=\"malformed\"}", metrics.beats_refused.load());
+  constexpr std::string_view kRemote = "tidewatt_remote_write_samples_total";
+  head(out, kRemote, "counter", "Samples that Prometheus sent, by what became of them.");
+  const auto& remote = metrics.remote_write;
+  const std::pair<std::string_view, const RemoteWriteOutcomes::Count*> outcomes[] = {
+      {"booked", &remote.booked},   {"shadow", &remote.shadow},   {"old", &remote.old},
+      {"no_node", &remote.no_node}, {"no_task", &remote.no_task}, {"unusable", &remote.unusable},
+      {"other", &remote.other}};
+  for (const auto& [outcome, count] : outcomes)
+    line(out, kRemote, fmt::format("{{outcome=\"{}\"}}", outcome), count->load());
   constexpr std::string_view kNotesTotal = "tidewatt_ledger_notes_total";
   head(out, kNotesTotal, "counter", "Things the ledger noted while booking, by kind.");
   for (const auto kind : kNotes)
@@ -101,6 +110,10 @@ void write_http(std::string& out, Metrics& metrics, const std::optional<net::Ser
          server->bad_requests);
   single(out, "tidewatt_http_connections", "gauge", "Open connections.", server->connections);
   single(out, "tidewatt_http_event_streams", "gauge", "Open event streams.", server->event_streams);
+  if (server->certificate_end)
+    single(out, "tidewatt_tls_certificate_end_timestamp_seconds", "gauge",
+           "When the TLS certificate that new connections get expires.",
+           server->certificate_end->time_since_epoch().count() / 1000);
 }
 
 std::string label_value(std::string_view text) {
@@ -154,6 +167,15 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
     single(out, "process_resident_memory_bytes", "gauge", "Resident memory.", *resident);
   single(out, "process_cpu_seconds_total", "counter", "User and system CPU time.",
          format_double(cpu_seconds()));
+  return out;
+}
+
+std::string damage_metrics_text(std::uint64_t lost_commits) {
+  std::string out;
+  single(out, "tidewatt_ledger_lost_commits", "gauge",
+         "Must read 0: acknowledged commits that a start found lost, until the copy of the damaged log is "
+         "moved away.",
+         lost_commits);
   return out;
 }
 

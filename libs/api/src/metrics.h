@@ -28,12 +28,25 @@ class Histogram {
   std::atomic<std::uint64_t> sum_microseconds_{0};
 };
 
+/// What became of the samples that a Prometheus sent.
+struct RemoteWriteOutcomes {
+  using Count = std::atomic<std::uint64_t>;
+  Count booked{0};
+  Count shadow{0};    ///< another source is the one of record
+  Count old{0};       ///< not newer than what is booked
+  Count no_node{0};   ///< no label names a node
+  Count no_task{0};   ///< tokens of nobody's group
+  Count unusable{0};  ///< stale, not finite, negative, absurd, of the future
+  Count other{0};     ///< means neither energy nor tokens here
+};
+
 struct Metrics {
   Histogram ingest;
   Histogram requests;
   std::array<std::atomic<std::uint64_t>, 6> answers{};  ///< by status class: [2] = 2xx
   std::atomic<std::uint64_t> beats_refused{0};  ///< beats that were no beats (bad JSON inside a good body)
   std::atomic<std::uint64_t> events_sent{0};
+  RemoteWriteOutcomes remote_write;
 
   std::mutex audit_mutex;
   std::optional<ledger::AuditDifference> audit;  ///< nullopt until the first audit
@@ -49,6 +62,9 @@ struct RefusedAccess {
 std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger, const RefusedAccess& refused,
                          const std::optional<net::ServerStats>& server, std::string_view version,
                          std::size_t nodes_live, std::size_t nodes_total);
+
+/// Commits that were acknowledged and lost, in the same format.
+std::string damage_metrics_text(std::uint64_t lost_commits);
 
 /// The zones' chains, in the same format; empty where there is none.
 std::string carbon_metrics_text(const std::vector<carbon::ZoneStatus>& zones);

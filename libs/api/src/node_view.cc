@@ -1,5 +1,7 @@
 #include "node_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -9,6 +11,11 @@ bool is_live(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_afte
   return now - node.last_seen_at <= silent_after;
 }
 
+bool is_fresh(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after) {
+  return is_live(node, now, silent_after) && node.last_sample_at &&
+         now - *node.last_sample_at <= silent_after;
+}
+
 bool plays_a_log(const ledger::NodeInfo& node) {
   return std::any_of(node.devices.begin(), node.devices.end(),
                      [](const DeviceSample& device) { return device.source == "replay"; });
@@ -16,9 +23,7 @@ bool plays_a_log(const ledger::NodeInfo& node) {
 
 PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after) {
   PowerNow result;
-  // A node that delivers an old backlog is alive, but what it drew an hour ago isn't what it draws now.
-  const bool fresh =
-      is_live(node, now, silent_after) && node.last_sample_at && now - *node.last_sample_at <= silent_after;
+  const bool fresh = is_fresh(node, now, silent_after);
   const auto known_power = [fresh](const DeviceSample& device) -> std::optional<Watts> {
     if (!fresh || device.quality == Quality::estimated) return std::nullopt;
     return device.power;
@@ -38,6 +43,14 @@ PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silen
     result.power = result.power.value_or(Watts{0}) + *power;
   }
   return result;
+}
+
+std::string stale_text(const ledger::StaleBeats& stale) {
+  return fmt::format(
+      "no energy is booked: its beats are {} s older than what is booked already, so its clock was set back "
+      "or began "
+      "behind; set it on the node (see: chronyc tracking, timedatectl), and booking goes on",
+      stale.behind.count() / 1000);
 }
 
 Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* totals, bool withheld) {
@@ -63,8 +76,8 @@ Json node_json(const Core& core, const ledger::NodeInfo& node, const Totals* tot
   row["sources"] = sources;
   row.update(amount_json(totals != nullptr ? totals->energy() : std::nullopt));
   row["coverage"] = totals != nullptr ? number(totals->coverage()) : Json(nullptr);
-  row["gap_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->gap) : Json(0);
-  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(0);
+  row["gap_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->gap) : Json(nullptr);
+  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(nullptr);
   row["simulated"] = node.simulated;
   row["replay"] = plays_a_log(node);
   row["clock_offset_seconds"] =

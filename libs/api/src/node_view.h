@@ -24,6 +24,12 @@ PowerNow power_now(const ledger::NodeInfo& node, UtcTime now, Milliseconds silen
 /// True when a device of its last beat is played from a recorded log.
 bool plays_a_log(const ledger::NodeInfo& node);
 bool is_live(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after);
+/// Live, and its last sample tells of now: one that delivers an old backlog is alive, but what it drew an
+/// hour ago isn't what it draws now.
+bool is_fresh(const ledger::NodeInfo& node, UtcTime now, Milliseconds silent_after);
+
+/// Why nothing of what it sends is booked, and what to do on the node.
+std::string stale_text(const ledger::StaleBeats& stale);
 
 /// A row of GET /nodes without its trend.
 /// @param totals    nullptr = no row in the range

@@ -8,6 +8,7 @@
 #include "energy_view.h"
 #include "handlers.h"
 #include "node_view.h"
+#include "open_gaps.h"
 #include "sorting.h"
 #include "tenant_view.h"
 #include "tidewatt/units/text.h"
@@ -44,8 +45,8 @@ Result<Totals> node_totals(Core& core, const Call& call, const TimeRange& range)
     return found == view.by_node.end() ? Totals{} : std::move(found->second);
   }
   const ledger::AccountFilter filter{ledger::Scope::node, call.cluster(), {call.ids.at(0)}, {}};
-  TW_TRY(const auto accounts, core.store.sums(filter, range.from, range.to));
-  return totals_of(accounts);
+  TW_TRY(const auto sums, read_sums(core, filter, range));
+  return totals_of(sums.accounts);
 }
 
 /// Mean power of each hour: energy over covered time, per domain in the total. null where no row is.
@@ -102,7 +103,14 @@ bool matches(const Call& call, const NodeInfo& node, bool live) {
   return true;
 }
 
-Json device_json(const DeviceSample& device, bool fresh, bool silent, const Totals* totals) {
+/// Why a device has no power now though it has a source; empty = it may have.
+std::string why_unknown(const ledger::NodeInfo& node, bool live, bool fresh) {
+  if (!live) return "the agent is silent";
+  if (node.stale && !fresh) return stale_text(*node.stale);
+  return fresh ? "" : "the last sample is old";
+}
+
+Json device_json(const DeviceSample& device, bool fresh, const std::string& why, const Totals* totals) {
   const bool known = fresh && device.power.has_value();
   Json row{{"index", device.index},
            {"domain", device.domain},
@@ -114,8 +122,7 @@ Json device_json(const DeviceSample& device, bool fresh, bool silent, const Tota
   row["power_watts"] = known ? watts(device.power) : Json(nullptr);
   if (!known)
     row["reason"] = !device.reason.empty() ? device.reason
-                    : silent               ? "the agent is silent"
-                    : !fresh               ? "the last sample is old"
+                    : !why.empty()         ? why
                                            : "the source gave no power in the last round";
   row["power_limit_watts"] = watts(device.power_limit);
   row["util"] = fresh ? number(device.util) : Json(nullptr);
@@ -124,9 +131,9 @@ Json device_json(const DeviceSample& device, bool fresh, bool silent, const Tota
   row["temperature_c"] = fresh && device.health ? number(device.health->temperature_c) : Json(nullptr);
   row.update(amount_json(totals != nullptr ? totals->energy() : std::nullopt));
   row["coverage"] = totals != nullptr ? number(totals->coverage()) : Json(nullptr);
-  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(0);
+  row["partial_seconds"] = totals != nullptr && totals->sum ? seconds(totals->sum->partial) : Json(nullptr);
   row["method"] = nullptr;
-  if (totals != nullptr && totals->sum) {
+  if (totals != nullptr && totals->energy()) {
     const auto& sum = *totals->sum;
     const bool some_counter = sum.counter != WideMicrojoules{};
     row["method"] = !some_counter ? "integrated" : sum.counter == sum.energy ? "counter" : "mixed";
@@ -173,8 +180,8 @@ net::Response list_nodes(Core& core, const Call& call) {
     totals = view.by_node;
   } else {
     const ledger::AccountFilter filter{ledger::Scope::node, call.parameter("cluster"), {}, {}};
-    API_TRY(const auto accounts, core.store.sums(filter, range.from, range.to));
-    totals = totals_by_subject(accounts);
+    API_TRY(const auto sums, read_sums(core, filter, range));
+    totals = totals_by_subject(sums.accounts);
   }
   std::vector<NodeRow> rows;
   std::optional<Watts> known_power;
@@ -190,7 +197,8 @@ net::Response list_nodes(Core& core, const Call& call) {
   }
   sort_rows(rows, order, [&](const NodeRow& row, std::string_view key) -> SortValue {
     if (key == "energy_kwh")
-      return row.totals != nullptr && row.totals->sum ? SortValue{kwh(row.totals->sum->energy)} : SortValue{};
+      return row.totals != nullptr && row.totals->energy() ? SortValue{kwh(*row.totals->energy())}
+                                                           : SortValue{};
     if (key == "coverage") return row.totals != nullptr ? sort_value(row.totals->coverage()) : SortValue{};
     if (key == "power_watts") {
       if (call.is_tenant()) return {};
@@ -249,17 +257,17 @@ net::Response get_node(Core& core, const Call& call) {
       filter.ids.push_back(fmt::format("{}/{}", node.key.node_id, device.index));
     std::map<std::pair<std::string, std::string>, Totals> by_device;
     if (!filter.ids.empty()) {
-      API_TRY(const auto accounts, core.store.sums(filter, range.from, range.to));
-      for (const auto& account : accounts)
+      API_TRY(const auto sums, read_sums(core, filter, range));
+      for (const auto& account : sums.accounts)
         by_device.emplace(std::pair{account.key.id, account.key.domain}, device_totals(account));
     }
     const bool live = is_live(node, now, core.options.silent_after);
-    const bool fresh = live && node.last_sample_at && now - *node.last_sample_at <= core.options.silent_after;
+    const bool fresh = is_fresh(node, now, core.options.silent_after);
+    const auto why = why_unknown(node, live, fresh);
     for (const auto& device : node.devices) {
       const auto found =
           by_device.find({fmt::format("{}/{}", node.key.node_id, device.index), device.domain});
-      devices.push_back(
-          device_json(device, fresh, !live, found == by_device.end() ? nullptr : &found->second));
+      devices.push_back(device_json(device, fresh, why, found == by_device.end() ? nullptr : &found->second));
     }
   }
   row["devices"] = std::move(devices);
@@ -280,6 +288,9 @@ net::Response get_node_energy(Core& core, const Call& call) {
   if (estimates)
     answer["notes"].push_back(
         note("estimated_not_booked", "estimated power is never booked: it is in no total"));
+  if (node.stale)
+    answer["notes"].push_back(
+        note("beats_stale", stale_text(*node.stale), Json{{"behind_seconds", seconds(node.stale->behind)}}));
   if (plays_a_log(node))
     answer["notes"].push_back(note("replay", "played from a recorded log: not what the node uses now"));
   return json_answer(200, answer);

@@ -21,8 +21,13 @@ net::Response get_healthz(Core&, const Call&) { return text_answer("ok\n", "text
 
 net::Response get_readyz(Core& core, const Call&) {
   if (const auto reachable = core.store.ping(); !reachable)
-    return problem_answer("unavailable", "the store can't be read: " + reachable.error().to_string());
-  return text_answer("ready\n", "text/plain; charset=utf-8");
+    return problem_answer(
+        {ErrorCode::unavailable, "the store can't be read: " + reachable.error().message, ""});
+  // Ready all the same: it books and answers. Where it lies is for operators: in the log and the alerts.
+  std::string text = "ready\n";
+  if (const auto damage = core.store.damage(); !damage.empty())
+    text += "damaged: acknowledged commits were lost at a start; see the alerts and the server's log\n";
+  return text_answer(std::move(text), "text/plain; charset=utf-8");
 }
 
 net::Response get_metrics(Core& core, const Call&) {
@@ -36,9 +41,12 @@ net::Response get_metrics(Core& core, const Call&) {
         }));
   }
   const auto server = core.server_stats ? std::optional{core.server_stats()} : std::nullopt;
+  std::uint64_t lost = 0;
+  for (const auto& damage : core.store.damage()) lost += damage.lost_commits;
   return text_answer(metrics_text(core.metrics, core.ledger.counters(),
                                   {core.access.failed_sign_ins(), core.access.refused_tokens()}, server,
                                   core.options.version, live, total) +
+                         damage_metrics_text(lost) +
                          (core.options.signals ? carbon_metrics_text(core.options.signals->zones()) : ""),
                      "text/plain; version=0.0.4; charset=utf-8");
 }

@@ -1,4 +1,5 @@
 // The registry of problems: code, status, title. `detail` comes with the case and says what to do.
+#include <algorithm>
 #include <array>
 
 #include "core.h"
@@ -12,7 +13,7 @@ struct ProblemKind {
   std::string_view title;
 };
 
-constexpr std::array<ProblemKind, 14> kProblems{{
+constexpr std::array<ProblemKind, 15> kProblems{{
     {"invalid_request", 400, "The request can't be understood"},
     {"invalid_body", 400, "The body can't be understood"},
     {"not_signed_in", 401, "Not signed in"},
@@ -22,12 +23,16 @@ constexpr std::array<ProblemKind, 14> kProblems{{
     {"not_found", 404, "No such thing"},
     {"method_not_allowed", 405, "Method not allowed"},
     {"conflict", 409, "Somebody else was first"},
+    {"unsupported_media_type", 415, "Not a body of this kind"},
     {"rate_limited", 429, "Too many requests"},
     {"internal", 500, "An error of ours"},
     {"store_failed", 500, "The ledger's store failed"},
     {"unavailable", 503, "Not available now"},
     {"timed_out", 504, "Took too long"},
 }};
+
+/// Never leaves the server.
+const std::string kInnerFailure = "x-inner-failure";
 
 std::string_view code_of(ErrorCode code) {
   switch (code) {
@@ -74,7 +79,25 @@ net::Response problem_answer(std::string_view code, std::string_view detail) {
 }
 
 net::Response problem_answer(const Error& error) {
-  return problem_answer(code_of(error.code), error.to_string());
+  auto response = problem_answer(code_of(error.code), error.to_string());
+  if (response.status >= 500) response.headers[kInnerFailure] = error.to_string();
+  return response;
+}
+
+std::optional<std::string> conceal_inner_failure(net::Response& response, bool for_operator) {
+  const auto marked = response.headers.find(kInnerFailure);
+  if (marked == response.headers.end()) return std::nullopt;
+  auto words = marked->second;
+  response.headers.erase(marked);
+  if (!for_operator) {
+    const auto kind = std::find_if(kProblems.begin(), kProblems.end(),
+                                   [&](const ProblemKind& known) { return known.status == response.status; });
+    const auto told = problem_answer(
+        kind == kProblems.end() ? "internal" : kind->code,
+        "something that the server needs failed: try again later; an operator finds the reason in its log");
+    response.body = told.body;
+  }
+  return words;
 }
 
 }  // namespace tidewatt::api

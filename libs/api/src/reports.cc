@@ -60,20 +60,30 @@ struct SourceState {
   int devices = 0;
   int known = 0;
   int estimated = 0;
+  int simulated = 0;
   bool power = false;
   bool counter = false;
   std::string why_not;
 };
 
-Json source_json(const std::string& name, const SourceState& state, const ledger::NodeInfo& node) {
-  Json row{{"source", name}, {"devices", state.devices}};
-  row["state"] = state.known > 0 ? "booked" : state.estimated > 0 ? "estimated" : "unknown";
+/// @param fresh  the node's last beat tells of now
+Json source_json(const std::string& name, const SourceState& state, const ledger::NodeInfo& node,
+                 bool fresh) {
+  const bool silent = state.known > 0 && !fresh;
+  Json row{{"source", name}, {"devices", state.devices > 0 ? Json(state.devices) : Json(nullptr)}};
+  row["state"] = silent                ? "silent"
+                 : state.known > 0     ? "booked"
+                 : state.estimated > 0 ? "estimated"
+                                       : "unknown";
+  row["simulated"] = state.simulated > 0;
   row["gives"] = state.power && state.counter ? Json("power+counter")
                  : state.power                ? Json("power")
                  : state.counter              ? Json("counter")
                                               : Json(nullptr);
   row["last_read_at"] = state.known > 0 || state.estimated > 0 ? time(node.last_sample_at) : Json(nullptr);
-  row["why_not"] = state.why_not.empty() ? Json(nullptr) : Json(state.why_not);
+  row["why_not"] = silent ? Json("nothing came since its last sample: look at the agent there")
+                   : state.why_not.empty() ? Json(nullptr)
+                                           : Json(state.why_not);
   return row;
 }
 
@@ -113,14 +123,17 @@ net::Response list_accounts(Core& core, const Call& call) {
 }
 
 net::Response list_sources(Core& core, const Call&) {
+  const auto now = core.clock.utc_now();
   API_TRY(const auto nodes, core.store.nodes());
   Json list = Json::array();
   for (const auto& shared : nodes) {
     const auto& node = *shared;
+    const bool fresh = is_fresh(node, now, core.options.silent_after);
     std::map<std::string, SourceState> sources;
     for (const auto& device : node.devices) {
       SourceState& state = sources[device.source.empty() ? "unnamed" : device.source];
       ++state.devices;
+      if (device.quality == Quality::simulated) ++state.simulated;
       if (device.quality == Quality::estimated) {
         ++state.estimated;
         state.why_not = "estimates are shown apart and never booked";
@@ -138,7 +151,7 @@ net::Response list_sources(Core& core, const Call&) {
       sources[report.source].why_not = report.reason.empty() ? std::string{"not read yet"} : report.reason;
     }
     Json rows = Json::array();
-    for (const auto& [name, state] : sources) rows.push_back(source_json(name, state, node));
+    for (const auto& [name, state] : sources) rows.push_back(source_json(name, state, node, fresh));
     list.push_back(
         Json{{"node_id", node.key.node_id}, {"cluster", node.key.cluster}, {"sources", std::move(rows)}});
   }

@@ -9,6 +9,7 @@ constexpr RoleSet kReaders{Role::ops, Role::viewer, Role::tenant};
 constexpr RoleSet kOps{Role::ops};
 constexpr RoleSet kOverview{Role::ops, Role::viewer};
 constexpr RoleSet kIngest{Role::ops, Role::agent};
+constexpr RoleSet kReporters{Role::ops, Role::agent, Role::tenant};
 constexpr RoleSet kAnyone = RoleSet::anyone();
 
 // The stream is opened by Api::open_stream; a plain request for it is told so.
@@ -18,6 +19,7 @@ net::Response stream_needs_events(Core&, const Call&) {
 
 const Route kRoutes[] = {
     {{"POST", "/api/v1/heartbeats", kIngest}, post_heartbeats},
+    {{"POST", "/api/v1/write", kIngest}, post_remote_write},
     {{"GET", "/api/v1/nodes", kReaders}, list_nodes},
     {{"GET", "/api/v1/nodes/{id}", kReaders}, get_node},
     {{"GET", "/api/v1/nodes/{id}/energy", kReaders}, get_node_energy},
@@ -25,9 +27,13 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/nodes/{id}/carbon-rate", kReaders}, get_node_carbon_rate},
     {{"GET", "/api/v1/tasks", kReaders}, list_tasks},
     {{"POST", "/api/v1/tasks", kOps}, post_task},
+    {{"GET", "/api/v1/tasks/{id}", kReaders}, get_task},
     {{"GET", "/api/v1/tasks/{id}/energy", kReaders}, get_task_energy},
     {{"GET", "/api/v1/tasks/{id}/power", kReaders}, get_task_power},
     {{"POST", "/api/v1/tasks/{id}/events", kOps}, post_task_event},
+    {{"POST", "/api/v1/tasks/{id}/progress", kReporters}, post_task_progress},
+    {{"POST", "/api/v1/tasks/{id}/usage", kReporters}, post_task_usage},
+    {{"POST", "/api/v1/usage", kReporters}, post_usage},
     {{"GET", "/api/v1/task-groups/{id}/efficiency", kReaders}, get_task_group_efficiency},
     {{"GET", "/api/v1/energy/accounts", kReaders}, list_accounts},
     {{"GET", "/api/v1/energy/export", kOps}, export_energy},

@@ -6,33 +6,50 @@
 
 #include "body.h"
 #include "handlers.h"
+#include "task_view.h"
 
 namespace tidewatt::api {
 namespace {
 
 constexpr std::array<std::string_view, 6> kKinds{"", "training", "inference", "batch", "service", "dev"};
-constexpr std::size_t kLongestId = 256;
 
 }  // namespace
+
+Result<ledger::TaskInfo> reported_task(Core& core, const Call& call) {
+  ledger::TaskInfo task;
+  task.cluster = call.cluster();
+  task.task_id = call.ids.at(0);
+  TW_TRY(const auto registry, core.registry());
+  if (const auto* known = registry->find(task.cluster, task.task_id); known != nullptr) {
+    if (may_see(call, *known)) return *known;
+  } else if (!call.is_tenant()) {
+    for (const auto* text : {&task.task_id, &task.cluster})
+      if (text->size() > kLongestId)
+        return fail(ErrorCode::invalid_input, fmt::format("an id of {} bytes is too long", text->size()),
+                    "256 are allowed");
+    TW_TRY_STATUS(core.store.put_task(task));
+    core.forget_registry();
+    return task;
+  }
+  return fail(ErrorCode::not_found,
+              fmt::format("there is no task \"{}\" in cluster \"{}\"", task.task_id, task.cluster),
+              "register it first: POST /api/v1/tasks");
+}
 
 net::Response post_task(Core& core, const Call& call) {
   API_TRY(const auto body, Body::parse(call.request, {"task_id", "cluster", "team", "kind", "group_id",
                                                       "started_at", "finished_at"}));
   ledger::TaskInfo task;
-  API_TRY(task.task_id, body.text("task_id"));
-  API_TRY(task.cluster, body.text("cluster"));
-  API_TRY(task.team, body.text("team"));
+  API_TRY(task.task_id, body.name("task_id"));
+  API_TRY(task.cluster, body.name("cluster"));
+  API_TRY(task.team, body.name("team"));
   API_TRY(task.kind, body.text("kind"));
-  API_TRY(task.group_id, body.text("group_id"));
+  API_TRY(task.group_id, body.name("group_id"));
   API_TRY(task.started_at, body.time("started_at"));
   API_TRY(task.finished_at, body.time("finished_at"));
   if (task.cluster.empty()) task.cluster = "default";
   if (task.task_id.empty())
     return problem_answer("invalid_request", "task_id is missing: give the id that holders carry");
-  for (const auto* text : {&task.task_id, &task.cluster, &task.team, &task.group_id})
-    if (text->size() > kLongestId)
-      return problem_answer("invalid_request",
-                            fmt::format("an id of {} bytes is too long: 256 are allowed", text->size()));
   if (std::find(kKinds.begin(), kKinds.end(), task.kind) == kKinds.end())
     return problem_answer(
         "invalid_request",
@@ -60,6 +77,8 @@ net::Response post_task_event(Core& core, const Call& call) {
   ledger::TaskInfo task;
   task.cluster = call.cluster();
   task.task_id = call.ids.at(0);
+  API_TRY_STATUS(check_name("task_id", task.task_id));
+  API_TRY_STATUS(check_name("cluster", task.cluster));
   if (const auto* known = registry->find(task.cluster, task.task_id); known != nullptr) task = *known;
   (event == "started" ? task.started_at : task.finished_at) = when;
   // A task that starts again isn't finished any more.

@@ -8,38 +8,16 @@
 #include "energy_view.h"
 #include "handlers.h"
 #include "node_view.h"
+#include "open_gaps.h"
 #include "sorting.h"
 #include "task_view.h"
 #include "tenant_view.h"
+#include "token_view.h"
 
 namespace tidewatt::api {
 namespace {
 
 using ledger::TaskInfo;
-
-bool may_see(const Call& call, const TaskInfo& task) {
-  return !call.is_tenant() || (!call.principal.team.empty() && task.team == call.principal.team);
-}
-
-/// Tasks that a live node's last beat names as holders.
-Result<std::set<SubjectKey>> running_tasks(Core& core) {
-  TW_TRY(const auto nodes, core.store.nodes());
-  std::set<SubjectKey> running;
-  for (const auto& shared : nodes) {
-    const auto& node = *shared;
-    if (!is_live(node, core.clock.utc_now(), core.options.silent_after)) continue;
-    for (const auto& device : node.devices)
-      for (const auto& holder : device.holders)
-        if (holds(holder.state)) running.emplace(node.key.cluster, holder.task_id);
-  }
-  return running;
-}
-
-std::string_view state_of(const TaskInfo& task, bool running, UtcTime now) {
-  if (task.finished_at && *task.finished_at <= now) return "finished";
-  if (running) return "running";
-  return "unknown";
-}
 
 struct TaskRow {
   TaskInfo task;
@@ -63,10 +41,11 @@ Result<std::map<SubjectKey, Places>> places_of(Core& core, std::vector<std::stri
   return places;
 }
 
-Json task_json(const Core& core, const Call& call, const TaskRow& row, const Places* places, bool running) {
+Json task_json(const Core& core, const Call& call, const TaskRow& row, const Places* places, bool running,
+               const Json& tokens) {
   const TaskInfo& task = row.task;
   const auto energy = row.totals != nullptr ? row.totals->energy() : std::nullopt;
-  const ledger::WideMeasures sum = energy ? *row.totals->sum : ledger::WideMeasures{};
+  const ledger::WideMeasures* sum = row.totals != nullptr && row.totals->sum ? &*row.totals->sum : nullptr;
   Json json{{"task_id", task.task_id},
             {"cluster", task.cluster},
             {"team", task.team},
@@ -74,19 +53,19 @@ Json task_json(const Core& core, const Call& call, const TaskRow& row, const Pla
             {"kind", task.kind}};
   json["state"] = state_of(task, running, core.clock.utc_now());
   json.update(amount_json(energy));
-  json["coverage"] = energy ? number(row.totals->coverage()) : Json(nullptr);
-  json["gap_seconds"] = seconds(sum.gap);
-  json["partial_seconds"] = seconds(sum.partial);
-  json["attribution"] = energy ? ledger::attribution_of(sum) : "unknown";
-  json["shared_seconds"] = seconds(sum.shared_time);
+  json["coverage"] = sum != nullptr ? number(row.totals->coverage()) : Json(nullptr);
+  json["gap_seconds"] = sum != nullptr ? seconds(sum->gap) : Json(nullptr);
+  json["partial_seconds"] = sum != nullptr ? seconds(sum->partial) : Json(nullptr);
+  json["attribution"] = energy ? ledger::attribution_of(*sum) : "unknown";
+  json["shared_seconds"] = sum != nullptr ? seconds(sum->shared_time) : Json(nullptr);
   add_carbon_amount(json, core, call, energy);
   json["first_sample_at"] = time(row.totals != nullptr ? row.totals->first_sample_at : std::nullopt);
   json["last_sample_at"] = time(row.totals != nullptr ? row.totals->last_sample_at : std::nullopt);
   json["nodes"] = places != nullptr ? Json(places->nodes) : Json::array();
   json["devices"] = places != nullptr ? places->devices.size() : 0U;
-  json["simulated"] = sum.simulated > WideMicrojoules{};
-  json["tokens_per_joule"] = nullptr;
-  json["tokens_reason"] = kNoTokens;
+  json["simulated"] = sum != nullptr && sum->simulated > WideMicrojoules{};
+  json["tokens_per_joule"] = tokens.at("tokens_per_joule");
+  json["tokens_reason"] = tokens.at("reason");
   return json;
 }
 
@@ -138,14 +117,15 @@ Result<std::optional<WideMicrojoules>> unattributed(Core& core, const Call& call
 }
 
 Result<Json> allocations_of(Core& core, const TaskInfo& task, const TimeRange& range) {
-  TW_TRY(const auto parts, core.store.sums({ledger::Scope::task_device, task.cluster, {task.task_id}, {}},
-                                           range.from, range.to));
+  TW_TRY(const auto parts,
+         read_sums(core, {ledger::Scope::task_device, task.cluster, {task.task_id}, {}}, range));
   Json list = Json::array();
-  for (const auto& part : parts) {
+  for (const auto& part : parts.accounts) {
     const auto [node_id, index] = split_part(part.key.part);
     Json row{{"node_id", node_id}, {"device_index", index}, {"domain", part.key.domain}};
-    row.update(amount_json(part.totals.energy));
+    row.update(amount_json(known_energy(part.totals)));
     row["coverage"] = coverage(part.totals.covered, part.totals.gap);
+    row["partial_seconds"] = seconds(part.totals.partial);
     row["attribution"] = ledger::attribution_of(part.totals);
     row["first_sample_at"] = time(part.first_sample_at);
     row["last_sample_at"] = time(part.last_sample_at);
@@ -155,6 +135,30 @@ Result<Json> allocations_of(Core& core, const TaskInfo& task, const TimeRange& r
 }
 
 }  // namespace
+
+bool may_see(const Call& call, const TaskInfo& task) {
+  return !call.is_tenant() || (!call.principal.team.empty() && task.team == call.principal.team);
+}
+
+/// Tasks that a live node's last beat names as holders.
+Result<std::set<SubjectKey>> running_tasks(Core& core) {
+  TW_TRY(const auto nodes, core.store.nodes());
+  std::set<SubjectKey> running;
+  for (const auto& shared : nodes) {
+    const auto& node = *shared;
+    if (!is_live(node, core.clock.utc_now(), core.options.silent_after)) continue;
+    for (const auto& device : node.devices)
+      for (const auto& holder : device.holders)
+        if (holds(holder.state)) running.emplace(node.key.cluster, holder.task_id);
+  }
+  return running;
+}
+
+std::string_view state_of(const TaskInfo& task, bool running, UtcTime now) {
+  if (task.finished_at && *task.finished_at <= now) return "finished";
+  if (running) return "running";
+  return "unknown";
+}
 
 Result<TaskInfo> visible_task(Core& core, const Call& call) {
   const std::string& id = call.ids.at(0);
@@ -184,17 +188,19 @@ net::Response list_tasks(Core& core, const Call& call) {
           sort_order(call, {"task_id", "team", "kind", "energy_kwh", "coverage", "last_sample_at"},
                      "-energy_kwh"));
   API_TRY(const auto registry, core.registry());
-  API_TRY(const auto accounts,
-          core.store.sums({ledger::Scope::task, call.parameter("cluster"), {}, {}}, range.from, range.to));
-  const auto totals = totals_by_subject(accounts);
+  API_TRY(const auto sums, read_sums(core, {ledger::Scope::task, call.parameter("cluster"), {}, {}}, range));
+  const auto totals = totals_by_subject(sums.accounts);
   auto rows = rows_of(call, *registry, totals, range);
   std::optional<WideMicrojoules> sum;
   for (const auto& row : rows)
-    if (row.totals != nullptr && row.totals->sum)
-      sum = sum.value_or(WideMicrojoules{}) + row.totals->sum->energy;
+    if (const auto energy = row.totals != nullptr ? row.totals->energy() : std::nullopt)
+      sum = sum.value_or(WideMicrojoules{}) + *energy;
   sort_rows(rows, order, [](const TaskRow& row, std::string_view key) -> SortValue {
     const bool known = row.totals != nullptr && row.totals->sum.has_value();
-    if (key == "energy_kwh") return known ? SortValue{kwh(row.totals->sum->energy)} : SortValue{};
+    if (key == "energy_kwh") {
+      const auto energy = known ? row.totals->energy() : std::nullopt;
+      return energy ? SortValue{kwh(*energy)} : SortValue{};
+    }
     if (key == "coverage") return known ? sort_value(row.totals->coverage()) : SortValue{};
     if (key == "last_sample_at")
       return known && row.totals->last_sample_at
@@ -211,12 +217,19 @@ net::Response list_tasks(Core& core, const Call& call) {
   for (auto i = begin; i < end; ++i) ids.push_back(rows[i].task.task_id);
   API_TRY(const auto places, places_of(core, std::move(ids)));
   API_TRY(const auto running, running_tasks(core));
+  API_TRY(const auto tokens, TokenView::load(core, call, range));
+  std::map<SubjectKey, Json> groups;
   Json list = Json::array();
   for (auto i = begin; i < end; ++i) {
-    const SubjectKey key{rows[i].task.cluster, rows[i].task.task_id};
+    const auto& task = rows[i].task;
+    const SubjectKey key{task.cluster, task.task_id};
+    const SubjectKey group{task.cluster, task.group_id};
+    if (!groups.contains(group)) {
+      API_TRY(groups[group], tokens.group_json(core, task.cluster, task.group_id));
+    }
     const auto place = places.find(key);
     list.push_back(task_json(core, call, rows[i], place == places.end() ? nullptr : &place->second,
-                             running.contains(key)));
+                             running.contains(key), groups.at(group)));
   }
   Json answer{{"tasks", std::move(list)}, {"total", rows.size()}};
   if (!call.is_tenant()) {
@@ -238,28 +251,33 @@ net::Response list_tasks(Core& core, const Call& call) {
 net::Response get_task_energy(Core& core, const Call& call) {
   API_TRY(const auto range, time_range(call, core.clock.utc_now()));
   API_TRY(const auto task, visible_task(core, call));
-  API_TRY(const auto accounts,
-          core.store.sums({ledger::Scope::task, task.cluster, {task.task_id}, {}}, range.from, range.to));
+  API_TRY(const auto sums, read_sums(core, {ledger::Scope::task, task.cluster, {task.task_id}, {}}, range));
   API_TRY(auto allocations, allocations_of(core, task, range));
-  Json answer =
-      energy_json(core, call, {"task", task.task_id, task.cluster, false, true}, &range, totals_of(accounts));
+  Json answer = energy_json(core, call, {"task", task.task_id, task.cluster, false, true}, &range,
+                            totals_of(sums.accounts));
   answer["allocations"] = std::move(allocations);
-  if (task.kind == "inference")
-    answer["token_efficiency"] =
-        Json{{"tokens_per_joule", nullptr}, {"reason", kNoTokens}, {"scope", "task_group"}};
+  if (task.kind == "inference") {
+    API_TRY(const auto tokens, TokenView::load(core, call, range));
+    API_TRY(answer["token_efficiency"], tokens.group_json(core, task.cluster, task.group_id));
+  }
   return json_answer(200, answer);
 }
 
 net::Response get_task_group_efficiency(Core& core, const Call& call) {
+  API_TRY(const auto range, time_range(call, core.clock.utc_now()));
   API_TRY(const auto registry, core.registry());
-  const bool known = std::any_of(registry->tasks.begin(), registry->tasks.end(), [&](const TaskInfo& task) {
-    return task.group_id == call.ids.at(0) && may_see(call, task);
+  const auto& group = call.ids.at(0);
+  const auto known = std::find_if(registry->tasks.begin(), registry->tasks.end(), [&](const TaskInfo& task) {
+    return task.group_id == group && may_see(call, task) &&
+           (call.parameter("cluster").empty() || task.cluster == call.parameter("cluster"));
   });
-  if (!known)
+  if (known == registry->tasks.end())
     return problem_answer(
-        "not_found", fmt::format("there is no task group \"{}\" (POST /api/v1/tasks with group_id makes one)",
-                                 call.ids.at(0)));
-  return json_answer(200, Json{{"tokens_per_joule", nullptr}, {"reason", kNoTokens}});
+        "not_found",
+        fmt::format("there is no task group \"{}\" (POST /api/v1/tasks with group_id makes one)", group));
+  API_TRY(const auto tokens, TokenView::load(core, call, range));
+  API_TRY(const auto answer, tokens.group_json(core, known->cluster, group));
+  return json_answer(200, answer);
 }
 
 }  // namespace tidewatt::api

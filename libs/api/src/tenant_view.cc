@@ -1,5 +1,7 @@
 #include "tenant_view.h"
 
+#include "open_gaps.h"
+
 namespace tidewatt::api {
 
 Result<TenantView> tenant_view(Core& core, const Call& call, const TimeRange* range) {
@@ -21,9 +23,9 @@ Result<TenantView> tenant_view(Core& core, const Call& call, const TimeRange* ra
   for (const auto& account : accounts)
     if (own(account.key)) view.nodes.emplace(account.key.cluster, split_part(account.key.part).first);
   if (range == nullptr) return view;
-  TW_TRY(const auto sums, core.store.sums(filter, range->from, range->to));
+  TW_TRY(const auto sums, read_sums(core, filter, *range));
   std::map<SubjectKey, std::vector<ledger::Account>> grouped;
-  for (const auto& account : sums)
+  for (const auto& account : sums.accounts)
     if (own(account.key))
       grouped[{account.key.cluster, split_part(account.key.part).first}].push_back(account);
   for (const auto& [key, group] : grouped) view.by_node.emplace(key, totals_of(group));

@@ -123,6 +123,7 @@ TEST_F(AccessTest, RotatingOverTheApiTakesAGraceOfUpToSevenDays) {
   ASSERT_EQ(answer.status, 201) << answer.body;
   const auto rotated = Json::parse(answer.body);
   EXPECT_EQ(rotated.at("replaces"), old.record.id);
+  EXPECT_EQ(rotated.at("own"), false);
   EXPECT_EQ(rotated.at("replaced_until"), "2026-03-08T10:01:10Z");
   EXPECT_EQ(call("GET", "/api/v1/nodes", rotated.at("token").get<std::string>()).status, 200);
   EXPECT_EQ(call("GET", "/api/v1/nodes", old.secret).status, 200);
@@ -183,6 +184,19 @@ TEST_F(AccessTest, TheLoginLinkLeadsToALocalPageOnly) {
   const auto used = call("GET", "/login?code=nonsense");
   EXPECT_EQ(used.headers.at("location"), "/login-page?error=used");
   EXPECT_FALSE(used.headers.contains("set-cookie"));
+}
+
+TEST_F(AccessTest, ALookAheadDoesNotSpendALoginLink) {
+  auto made = request("HEAD", "/login");
+  made.query["code"] = access().make_login_code();
+  const auto looked = api_->handle(made);
+  EXPECT_EQ(looked.status, 405);
+  EXPECT_EQ(looked.headers.at("allow"), "GET");
+  EXPECT_FALSE(looked.headers.contains("set-cookie"));
+  for (const auto* path : {"/login/sso", "/login/sso/callback"})
+    EXPECT_EQ(call("HEAD", path).status, 405) << path;
+  made.method = "GET";
+  EXPECT_FALSE(cookie_of(api_->handle(made)).empty());
 }
 
 TEST_F(AccessTest, ChangesByCookieNeedTheCsrfHeader) {

@@ -277,6 +277,21 @@ TEST_F(EnergyTest, TheExportHoldsHourlyRowsInBothForms) {
   EXPECT_EQ(json.at("rows").size(), 4U);  // device, node, task, task_device
 }
 
+TEST_F(EnergyTest, TheExportsGuardAgainstFormulasSeesThroughBlanks) {
+  const auto ops = token(Role::ops);
+  for (const char* node : {"=a", " =b", "  +c", "\xc2\xa0-d",
+                           "\xef\xbc\x9d"
+                           "e",
+                           "f=1"})
+    one_minute(node);
+  const auto csv = call("GET", "/api/v1/energy/export?range=1h&scope=node", ops).body;
+  for (const char* guarded : {"\"'=a\"", "\"' =b\"", "\"'  +c\"", "\"'\xc2\xa0-d\"",
+                              "\"'\xef\xbc\x9d"
+                              "e\"",
+                              ",f=1,"})
+    EXPECT_THAT(csv, HasSubstr(guarded));
+}
+
 TEST_F(EnergyTest, AccountsAreNamedByListsOrOneByOneAndNeverByNothing) {
   const auto ops = token(Role::ops);
   for (const char* node : {"a", "b", "c", "a,b"}) one_minute(node);

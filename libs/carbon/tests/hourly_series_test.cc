@@ -164,6 +164,27 @@ TEST(ReadSeriesCsv, ErrorsNameTheLineAndWhatThereIs) {
   EXPECT_THAT(error_of("t,ci\nye\x01ster,1\n"), ::testing::Not(HasSubstr("\x01")));
 }
 
+TEST(ReadSeriesCsv, ANumberWrittenInAnotherWayIsRefusedWithItsLineAndColumn) {
+  const auto line = [](std::string_view cell, char separator = ',') {
+    return fmt::format("t{0}ci\n2023-01-01T00:00Z{0}300\n2023-01-01T01:00Z{0}{1}\n", separator, cell);
+  };
+  for (const std::string_view cell :
+       {"\"301,5\"", "\"1.234,5\"", "\"1,234.5\"", "1 234", "1'234", "1.234.567", "\"-3,5\""})
+    EXPECT_THAT(error_of(line(cell)),
+                ::testing::AllOf(HasSubstr("line 3, column \"ci\""), HasSubstr("is no number")))
+        << cell;
+  EXPECT_THAT(error_of(line("301,5", ';')), HasSubstr("line 3, column \"ci\": \"301,5\" is no number"));
+  // Without quotes the comma parts it.
+  EXPECT_THAT(error_of(line("301,5")), HasSubstr("line 3: 3 cells where the first line names 2"));
+  EXPECT_THAT(error_of(line("\"301")), HasSubstr("line 3: a quote isn't closed"));
+  EXPECT_THAT(error_of(line("\"301\"5")), HasSubstr("line 3: a quote isn't closed"));
+}
+
+TEST(ReadSeriesCsv, QuotesAreNoPartOfACell) {
+  const auto got = read("\"t\", \"ci\"\r\n\"2023-01-01T00:00Z\",\"1.5\"\r\n2023-01-01T01:00Z, 2 ,\r\n");
+  EXPECT_THAT(got.series.hours, ::testing::ElementsAre(1.5, 2.0));
+}
+
 TEST(ReadWeatherCsv, TakesTheNumericColumnsAndDropsRowsOfZeros) {
   const auto got = read_weather_csv(
       "t,wind,temp,place\n2023-01-01T00:00Z,3,-4,x\n2023-01-01T01:00Z,0,0,0\n2023-01-01T02:00Z,5,0,y\n");

@@ -6,6 +6,7 @@
 
 #include "sharing.h"
 #include "tidewatt/ledger/integrate.h"
+#include "tidewatt/ledger/open_gap.h"
 #include "tidewatt/metering/plausibility.h"
 #include "timeline.h"
 
@@ -17,9 +18,6 @@ using std::chrono::hours;
 constexpr Milliseconds kHour{hours{1}};
 constexpr Milliseconds kLongestBridge{
     hours{366 * 24}};  ///< a year of rows by the hour is the most one beat may make
-/// A device that no beat named for so long is taken for removed: the node's seconds aren't partial for its
-/// sake any more.
-constexpr Milliseconds kRetireAfter{hours{7 * 24}};
 /// A card that another one replaced in its slot is remembered until no spool holds its beats any more: they
 /// must not be booked again.
 constexpr Milliseconds kForgetReplaced{hours{8 * 24}};

@@ -8,6 +8,9 @@ Status ImageSink::add(const Account&) { return {}; }
 Status ImageSink::add(const HourlyRow&) { return {}; }
 Status ImageSink::add(const Adjustment&) { return {}; }
 Status ImageSink::add(const TaskInfo&) { return {}; }
+Status ImageSink::add(const EpochReport&) { return {}; }
+Status ImageSink::add(const TokenHour&) { return {}; }
+Status ImageSink::add(const TokenCounter&) { return {}; }
 Status ImageSink::add(const TokenRecord&) { return {}; }
 Status ImageSink::add(const AuditEntry&) { return {}; }
 

@@ -11,6 +11,13 @@ namespace {
 
 constexpr int kTries = 8;
 
+/// The last known sample of any device.
+UtcTime newest_sample(const NodeCursor& cursor) {
+  UtcTime newest{};
+  for (const auto& device : cursor.devices) newest = std::max(newest, device.at);
+  return newest;
+}
+
 }  // namespace
 
 std::string_view to_string(BeatOutcome outcome) {
@@ -37,7 +44,10 @@ struct Ledger::NodeWork {
   Accrual accrual;
   std::map<std::string, ShownBeat> newest;  ///< by agent: of the accepted ones, by sample time
   std::vector<CheckedCounter> checks;
-  bool settled = false;  ///< results are final
+  bool booked = false;                       ///< some beat brought energy or a first sample
+  std::optional<Milliseconds> behind;        ///< of the last beat that was too old to: how much
+  std::optional<Milliseconds> clock_offset;  ///< that its clock had
+  bool settled = false;                      ///< results are final
 };
 
 void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
@@ -48,6 +58,9 @@ void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
   work.notes.clear();
   work.newest.clear();
   work.checks.clear();
+  work.booked = false;
+  work.behind.reset();
+  work.clock_offset.reset();
   work.accrual = {};
   work.accrual.node = work.node;
   auto read = store_.cursor(work.node);
@@ -74,6 +87,12 @@ void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
         break;
     }
     changed = true;
+    if (std::find(booking.notes.begin(), booking.notes.end(), Note::stale) == booking.notes.end()) {
+      work.booked = work.booked || !booking.deltas.empty();
+    } else if (booking.curve) {
+      work.behind = newest_sample(cursor) - booking.curve->at;
+      work.clock_offset = booking.clock_offset;
+    }
     if (booking.curve) {
       auto& newest = work.newest[received.beat->agent_id];
       if (newest.beat == nullptr || booking.curve->at > newest.at)
@@ -122,6 +141,13 @@ SharedNode Ledger::seen(const NodeWork& work) {
     if (known == nullptr) return nullptr;
     if (known->last_seen_at >= last.receipt.at) return *stored;
     info = *known;
+  }
+  info->stale = known != nullptr ? known->stale : std::nullopt;
+  if (work.booked) {
+    info->stale.reset();
+  } else if (work.behind && has(BeatOutcome::accepted)) {
+    info->stale = StaleBeats{info->stale ? info->stale->since : last.receipt.at, *work.behind};
+    if (work.clock_offset) info->clock_offset = work.clock_offset;
   }
   info->last_seen_at = std::max(info->last_seen_at, last.receipt.at);
   if (!info->first_seen_at) info->first_seen_at = info->last_seen_at;

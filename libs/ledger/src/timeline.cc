@@ -65,11 +65,18 @@ void move_boot(NodeCursor& cursor, BootCursor& boot, Milliseconds by) {
 }
 
 /// How far a boot that was anchored by an unset clock (a dead battery, no NTP yet) lies behind: the agent's
-/// clock is days ahead of the time line now, and not ahead of the server's. Without a receipt nobody can
-/// tell.
-std::optional<Milliseconds> behind(UtcTime at, std::optional<UtcTime> wall,
-                                   const std::optional<Receipt>& receipt) {
-  if (!wall || !receipt || *wall - at <= kUnsetClock || *wall > receipt->at + kClockTolerance)
+/// clock is days ahead of the time line now, and not ahead of the server's. Minutes are enough where all that
+/// the boot sent was older than what is booked: nothing of it is, so nothing has to move along. Without a
+/// receipt nobody can tell.
+std::optional<Milliseconds> behind(const NodeCursor& cursor, const std::string& boot_id, UtcTime at,
+                                   std::optional<UtcTime> wall, const std::optional<Receipt>& receipt) {
+  const auto& devices = cursor.devices;
+  const bool unbooked =
+      std::any_of(devices.begin(), devices.end(), [&](const auto& device) { return device.at >= at; }) &&
+      std::none_of(devices.begin(), devices.end(),
+                   [&](const auto& device) { return device.counter_boot == boot_id; });
+  if (!wall || !receipt || *wall - at <= (unbooked ? kClockTolerance : kUnsetClock) ||
+      *wall > receipt->at + kClockTolerance)
     return std::nullopt;
   return *wall - at;
 }
@@ -79,7 +86,7 @@ SampleTime continue_boot(NodeCursor& cursor, BootCursor& boot, const Beat& beat,
   const Milliseconds advance = *beat.monotonic - boot.monotonic;
   SampleTime time;
   const auto wall = sampled_at(beat);
-  if (const auto by = behind(boot.at + advance, wall, receipt)) {
+  if (const auto by = behind(cursor, boot.boot_id, boot.at + advance, wall, receipt)) {
     move_boot(cursor, boot, *by);
     time.clock_corrected = true;
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "tidewatt/ledger/months.h"
+#include "tidewatt/metering/node_total.h"
 
 namespace tidewatt::ledger {
 namespace {
@@ -140,6 +141,7 @@ class Checking final : public ImageSink {
     frozen_until_ = seals.back().month.end();
   }
   void finish() {
+    add_up_nodes();
     settle_hour(UtcHour::max());
     lifetime_.settle("over all time", [this](std::string text) { tell(std::move(text)); });
     for (const auto& [key, sum] : sums_)
@@ -169,6 +171,19 @@ class Checking final : public ImageSink {
     }
     hourly_.settle("hour " + format_rfc3339_short(start_of(hour)),
                    [this](std::string text) { tell(std::move(text)); });
+  }
+
+  void add_up_nodes() {
+    std::map<std::pair<std::string, std::string>, std::map<std::string, WideMicrojoules>> nodes;
+    for (const auto& [key, sum] : sums_)
+      if (key.scope == Scope::node) nodes[{key.cluster, key.id}][key.domain] += sum.total.energy;
+    for (const auto& [node, domains] : nodes) {
+      std::vector<std::string> names;
+      for (const auto& [domain, energy] : domains) names.push_back(domain);
+      const auto rule = metering::node_total(names, metering::Wanted::attributable);
+      for (const auto& part : rule.parts)
+        if (const auto found = domains.find(part); found != domains.end()) found_.nodes_used += found->second;
+    }
   }
 
   Verification& found_;

@@ -39,8 +39,8 @@ class ImageOf final : public ImageSource {
 
   /// Books `energy` of one hour: a row, and the account's total.
   void book(Scope scope, const std::string& id, UtcHour hour, WideMeasures measures,
-            const std::string& part = {}) {
-    const AccountKey key{"default", scope, id, part, "gpu"};
+            const std::string& part = {}, const std::string& domain = "gpu") {
+    const AccountKey key{"default", scope, id, part, domain};
     rows.push_back({key, hour, measures});
     total(key) += measures;
   }

@@ -156,6 +156,33 @@ TEST_F(LedgerTest, LateBeatDoesNotChangeTheOffsetOfTheClock) {
   EXPECT_EQ(take(other_boot, 400), Offset{}) << "another boot, and late: nothing is known of its clock";
 }
 
+TEST_F(LedgerTest, ABootWhoseClockIsBehindIsToldUntilItsBeatsAreBooked) {
+  const auto take = [&](Beat beat, int received) {
+    const std::chrono::seconds at{received};
+    const ReceivedBeat one{&beat, {kStart + at, Milliseconds{1'000'000} + at, "r"}};
+    EXPECT_EQ(ledger.book({&one, 1}).at(0).outcome, BeatOutcome::accepted);
+    return *store->node({"default", "n1"});
+  };
+  take(BeatBuilder("n1", 1, 3'600).gpu(0, 100).beat, 3'600);
+  EXPECT_FALSE(take(BeatBuilder("n1", 2, 3'620).gpu(0, 100).beat, 3'620)->stale);
+  // After a restart its clock is an hour behind.
+  const auto behind = [](std::uint64_t seq, int seconds) {
+    auto beat = BeatBuilder("n1", seq, seconds).gpu(0, 100).beat;
+    beat.boot_id = "b2";
+    return beat;
+  };
+  auto node = take(behind(1, 40), 3'640);
+  ASSERT_TRUE(node->stale);
+  EXPECT_EQ(node->stale->since, kStart + std::chrono::seconds{3'640});
+  EXPECT_EQ(node->stale->behind, Milliseconds{3'580'000});
+  node = take(behind(2, 60), 3'660);
+  ASSERT_TRUE(node->stale);
+  EXPECT_EQ(node->stale->since, kStart + std::chrono::seconds{3'640}) << "the first of them counts";
+  EXPECT_EQ(node->stale->behind, Milliseconds{3'560'000});
+  EXPECT_EQ(node->clock_offset, std::optional{Milliseconds{-3'600'000}});
+  EXPECT_FALSE(take(behind(3, 3'700), 7'300)->stale) << "booked again";
+}
+
 TEST_F(LedgerTest, AnotherClustersTaskOfTheSameIdHasWindowsOfItsOwn) {
   const ClusterWindows windows{
       {"other", {{"train", {kStart + std::chrono::seconds{5}, kStart + std::chrono::seconds{10}}}}}};

@@ -95,6 +95,27 @@ TEST(Book, BootThatBeganWithAnUnsetClockIsMovedWhenTheClockIsSet) {
   EXPECT_EQ(by_hour.at(hour_of(kStart)), 4'000 * kJoule);
 }
 
+TEST(Book, ABootBehindWhatIsBookedGoesOnAsSoonAsItsClockIsSet) {
+  Books books;
+  for (int i = 0; i <= 2; ++i)
+    books.take(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), i * 20).gpu(0, 100).beat,
+               at(seconds{i * 20}, seconds{i * 20}));
+  const auto boot2 = [&](std::uint64_t seq, int s, int behind) {
+    auto beat = BeatBuilder("n1", seq, s).gpu(0, 100).beat;
+    beat.boot_id = "b2";
+    *beat.sampled_at -= seconds{behind};
+    books.take(beat, at(seconds{s}, seconds{s}));
+  };
+  const auto before = books.node("n1").energy.n;
+  boot2(1, 100, 3'600);
+  boot2(2, 120, 3'600);
+  EXPECT_EQ(books.node("n1").energy.n, before) << "older than what is booked";
+  boot2(3, 140, 0);
+  EXPECT_EQ(books.node("n1").energy.n - before, 6'000 * kJoule) << "60 s of the 100 s, as of any gap";
+  boot2(4, 160, 0);
+  EXPECT_EQ(books.node("n1").energy.n - before, 8'000 * kJoule);
+}
+
 TEST(Book, UnsetClockDoesNotSilenceANodeThatReportedBefore) {
   Books books;
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 100).beat, at(seconds{0}, seconds{0}));

@@ -59,6 +59,22 @@ TEST(Verify, ASoundLedgerAddsUp) {
   EXPECT_EQ(found.node_energy.to_string(), "200");
 }
 
+TEST(Verify, WhatNodesUsedHoldsAJouleOnceThoughTwoMetersSawIt) {
+  ImageOf image;
+  const auto platform = [&](const std::string& node, std::int64_t energy) {
+    image.book(Scope::device, node + "/0", kNovember, measures(energy), "", "platform");
+    image.book(Scope::node, node, kNovember, measures(energy, energy), "", "platform");
+  };
+  image.book(Scope::device, "n/0", kNovember, measures(100));
+  image.book(Scope::node, "n", kNovember, measures(100, 100));
+  platform("n", 250);    // contains the card
+  platform("bare", 40);  // all that is known of it
+  const auto found = *verify(image);
+  EXPECT_THAT(found.mismatches, ElementsAre());
+  EXPECT_EQ(found.nodes_used.to_string(), "140");
+  EXPECT_EQ(found.node_energy.to_string(), "390");
+}
+
 TEST(Verify, AnEmptyLedgerAddsUp) {
   ImageOf image;
   EXPECT_THAT(findings(image), ElementsAre());

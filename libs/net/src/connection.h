@@ -226,7 +226,7 @@ void Connection<Stream>::take_head(std::size_t size) {
                           fmt::format("not an HTTP/1.1 request: {}", error.message())));
   }
   buffer_.consume(size);
-  head_ = check_head(parser_->get(), core_.options.max_body_bytes);
+  head_ = check_head(parser_->get(), core_.options.max_body_bytes, core_.options.own_encodings);
   http_1_0_ = parser_->get().version() < 11;
   if (head_.request.request_id.empty()) head_.request.request_id = core_.ids.next();
   head_.request.remote_address = remote_address_;

@@ -67,9 +67,17 @@ std::optional<Response> check_framing(const BeastRequest& message, CheckedHead& 
   return std::nullopt;
 }
 
+std::optional<Encoding> encoding_of(const BeastRequest& message, const OwnEncodings& own_encodings,
+                                    const std::string& path) {
+  const auto name = view(message[http::field::content_encoding]);
+  const auto own = own_encodings.find(path);
+  if (own != own_encodings.end() && lower(name) == own->second) return Encoding::identity;
+  return parse_encoding(name);
+}
+
 std::optional<Response> check_body_headers(const BeastRequest& message, std::size_t max_body_bytes,
-                                           CheckedHead& head) {
-  const auto encoding = parse_encoding(view(message[http::field::content_encoding]));
+                                           const OwnEncodings& own_encodings, CheckedHead& head) {
+  const auto encoding = encoding_of(message, own_encodings, head.request.path);
   if (!encoding || message.count(http::field::content_encoding) > 1)
     return problem(415, "content_encoding_unsupported", "Content encoding unsupported",
                    "send the body as it is, or with Content-Encoding gzip or zstd");
@@ -89,7 +97,8 @@ std::optional<Response> check_body_headers(const BeastRequest& message, std::siz
 
 }  // namespace
 
-CheckedHead check_head(const BeastRequest& message, std::size_t max_body_bytes) {
+CheckedHead check_head(const BeastRequest& message, std::size_t max_body_bytes,
+                       const OwnEncodings& own_encodings) {
   CheckedHead head;
   Request& request = head.request;
   copy_headers(message, request.headers);
@@ -112,7 +121,7 @@ CheckedHead check_head(const BeastRequest& message, std::size_t max_body_bytes) 
   request.raw_path = std::move(target->raw_path);
   request.query = std::move(target->query);
   request.query_items = std::move(target->query_items);
-  head.refusal = check_body_headers(message, max_body_bytes, head);
+  head.refusal = check_body_headers(message, max_body_bytes, own_encodings, head);
   return head;
 }
 

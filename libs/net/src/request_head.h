@@ -4,6 +4,7 @@
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,10 @@ struct CheckedHead {
 
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
-CheckedHead check_head(const BeastRequest& message, std::size_t max_body_bytes);
+/// By path, an encoding that isn't ours to unpack.
+using OwnEncodings = std::map<std::string, std::string, std::less<>>;
+
+CheckedHead check_head(const BeastRequest& message, std::size_t max_body_bytes,
+                       const OwnEncodings& own_encodings = {});
 
 }  // namespace tidewatt::net

@@ -13,6 +13,7 @@
 
 #include "connection.h"
 #include "server_core.h"
+#include "tidewatt/net/certificate.h"
 #include "tidewatt/os/posix.h"
 
 namespace tidewatt::net {
@@ -112,8 +113,26 @@ Result<tcp::endpoint> parse_endpoint(const ServerOptions& options) {
   return tcp::endpoint{address, options.port};
 }
 
-Result<std::shared_ptr<asio::ssl::context>> make_tls(const ServerOptions& options) {
-  if (options.tls_certificate_file.empty()) return nullptr;
+/// What connections are made with. No context = plain HTTP.
+struct Tls {
+  std::shared_ptr<asio::ssl::context> context;
+  std::optional<UtcTime> certificate_end;
+};
+
+/// Clients would refuse it one by one, with words that don't reach whoever can renew it.
+Result<UtcTime> end_of_certificate(const std::string& file) {
+  TW_TRY(const auto pem, os::make_file_system()->read_text(file));
+  const auto life = certificate_life(pem);
+  if (!life) return tl::unexpected(life.error().with_context(file));
+  if (life->end <= os::SystemClock{}.utc_now())
+    return fail(ErrorCode::invalid_input,
+                fmt::format("{}: the TLS certificate expired at {}", file, format_rfc3339_short(life->end)),
+                "renew it; nothing is served with it");
+  return life->end;
+}
+
+Result<Tls> make_tls(const ServerOptions& options) {
+  if (options.tls_certificate_file.empty()) return Tls{};
   auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB less per idle connection
@@ -131,12 +150,13 @@ Result<std::shared_ptr<asio::ssl::context>> make_tls(const ServerOptions& option
         fmt::format("{}: can't use as key of {}: {}", options.tls_key_file, options.tls_certificate_file,
                     error ? error.message() : "it belongs to another one"),
         "give the PEM file with the certificate's own key, without pass phrase");
-  return context;
+  TW_TRY(const auto end, end_of_certificate(options.tls_certificate_file));
+  return Tls{std::move(context), end};
 }
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(ServerOptions options, Handler handler, std::shared_ptr<asio::ssl::context> tls)
+  ServerImpl(ServerOptions options, Handler handler, Tls tls)
       : core_(std::move(options), std::move(handler), os::SecureRng{}.next()), tls_(std::move(tls)) {}
   ~ServerImpl() override { stop(Milliseconds{0}); }
 
@@ -147,8 +167,9 @@ class ServerImpl final : public Server {
   }
   std::uint16_t port() const override { return port_; }
   ServerStats stats() const override {
-    return ServerStats{core_.requests, core_.refused_busy,  core_.bad_requests,
-                       core_.accepted, core_.event_streams, core_.closed_idle};
+    const std::lock_guard lock{tls_mutex_};
+    return ServerStats{core_.requests,      core_.refused_busy, core_.bad_requests,  core_.accepted,
+                       core_.event_streams, core_.closed_idle,  tls_.certificate_end};
   }
   Status reload_tls() override;
   void stop(Milliseconds drain) override;
@@ -161,8 +182,8 @@ class ServerImpl final : public Server {
 
   // Connections are owned by the operations they wait for: by core_.io.
   ServerCore core_;
-  std::mutex tls_mutex_;
-  std::shared_ptr<asio::ssl::context> tls_;  ///< nullptr = plain HTTP, then and always
+  mutable std::mutex tls_mutex_;
+  Tls tls_;  ///< without a context: plain HTTP, then and always
   asio::basic_socket_acceptor<tcp, asio::io_context::executor_type> acceptor_{core_.io};
   asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, asio::io_context::executor_type>
       check_timer_{core_.io};
@@ -177,12 +198,12 @@ class ServerImpl final : public Server {
 
 std::shared_ptr<asio::ssl::context> ServerImpl::tls() {
   const std::lock_guard lock{tls_mutex_};
-  return tls_;
+  return tls_.context;
 }
 
 Status ServerImpl::reload_tls() {
   TW_TRY(auto fresh, make_tls(core_.options));
-  if (!fresh)
+  if (!fresh.context)
     return fail(ErrorCode::invalid_input, "this server has no TLS", "give it a certificate and a key first");
   // Open connections keep the old context alive themselves, through OpenSSL's count of its users.
   const std::lock_guard lock{tls_mutex_};

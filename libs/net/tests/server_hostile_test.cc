@@ -161,6 +161,23 @@ TEST_F(HostileTest, RefusesEncodingsItDoesNotKnow) {
   expect_refused(post("Expect: miracle\r\nContent-Length: 1\r\n", "x"), 417);
 }
 
+class OwnEncodingTest : public HostileTest {
+ protected:
+  static ServerOptions with_own_encoding() {
+    ServerOptions options;
+    options.own_encodings = {{"/p", "snappy"}};
+    return options;
+  }
+  OwnEncodingTest() : HostileTest(with_own_encoding()) {}
+};
+
+TEST_F(OwnEncodingTest, LeavesABodyAloneThatItsHandlerUnpacks) {
+  const auto answer =
+      all_answers(post("Content-Encoding: Snappy\r\nContent-Length: 3\r\nConnection: close\r\n", "abc"));
+  EXPECT_TRUE(answer.ends_with(" 3")) << answer;
+  expect_refused(post("Content-Encoding: br\r\nContent-Length: 1\r\n", "x"), 415);
+}
+
 TEST_F(HostileTest, ForgetsTruncatedRequests) {
   const std::string whole = post("Content-Length: 10\r\n", "0123456789");
   for (std::size_t cut = 0; cut < whole.size(); cut += 7) {

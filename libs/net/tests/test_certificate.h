@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -13,13 +14,13 @@ namespace tidewatt::net {
 
 class TestCertificate {
  public:
-  /// Self-signed, good for one day. @param names  as OpenSSL writes them: "DNS:localhost,IP:127.0.0.1"
-  explicit TestCertificate(const std::string& names)
+  /// Self-signed. @param names  as OpenSSL writes them: "DNS:localhost,IP:127.0.0.1"
+  explicit TestCertificate(const std::string& names, std::chrono::seconds good_for = std::chrono::hours{24})
       : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), cert_(X509_new(), X509_free) {
     X509_set_version(cert_.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(cert_.get()), 1);
     X509_gmtime_adj(X509_getm_notBefore(cert_.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(cert_.get()), 24L * 3600);
+    X509_gmtime_adj(X509_getm_notAfter(cert_.get()), static_cast<long>(good_for.count()));
     X509_set_pubkey(cert_.get(), key_.get());
     X509_NAME* const name = X509_get_subject_name(cert_.get());
     const std::string common = "tidewatt test";

@@ -180,6 +180,24 @@ TEST_F(TlsTest, WithoutTlsThereIsNothingToReload) {
   EXPECT_EQ((*server)->reload_tls().error().code, ErrorCode::invalid_input);
 }
 
+TEST_F(TlsTest, AnExpiredCertificateIsNotServedAndLeavesTheOneBefore) {
+  ServerOptions options;
+  options.tls_certificate_file = file("life.pem");
+  options.tls_key_file = file("life.key");
+  TestCertificate{"IP:127.0.0.1", std::chrono::hours{-1}}.write(file("life.pem"), file("life.key"));
+  const auto refused = Server::listen(options, [](const Request&) { return Response{}; });
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("expired at"), std::string::npos) << refused.error().message;
+  TestCertificate{"IP:127.0.0.1", std::chrono::hours{48}}.write(file("life.pem"), file("life.key"));
+  const auto server = Server::listen(options, [](const Request&) { return Response{}; });
+  ASSERT_TRUE(server);
+  const auto end = (*server)->stats().certificate_end;
+  ASSERT_TRUE(end);
+  TestCertificate{"IP:127.0.0.1", std::chrono::hours{-1}}.write(file("life.pem"), file("life.key"));
+  EXPECT_FALSE((*server)->reload_tls());
+  EXPECT_EQ((*server)->stats().certificate_end, end);
+}
+
 TEST_F(TlsTest, SaysWhichFileIsWrong) {
   TestCertificate{"DNS:a"}.write(file("a.pem"), file("a.key"));
   TestCertificate{"DNS:b"}.write(file("b.pem"), file("b.key"));

@@ -23,20 +23,35 @@ std::string_view unquoted(std::string_view text) {
   return trim(text);
 }
 
-/// The two first fields of a line.
-std::pair<std::string_view, std::optional<std::string_view>> two_fields(std::string_view line) {
+struct Fields {
+  std::string_view first;
+  std::optional<std::string_view> second;
+  std::ptrdiff_t commas = 0;
+};
+
+/// The two first fields of a line. Numbers and times hold no comma, so that one in quotes leaves no number.
+Fields fields_of(std::string_view line) {
+  Fields fields;
+  fields.commas = std::count(line.begin(), line.end(), ',');
   const auto comma = line.find(',');
-  if (comma == std::string_view::npos) return {unquoted(line), std::nullopt};
-  auto rest = line.substr(comma + 1);
-  return {unquoted(line.substr(0, comma)), unquoted(rest.substr(0, rest.find(',')))};
+  fields.first = unquoted(line.substr(0, comma));
+  if (comma == std::string_view::npos) return fields;
+  const auto rest = line.substr(comma + 1);
+  fields.second = unquoted(rest.substr(0, rest.find(',')));
+  return fields;
 }
 
 tl::unexpected<Error> bad_line(std::size_t number, const std::string& what) {
   return fail(ErrorCode::invalid_input, "line " + std::to_string(number) + ": " + what);
 }
 
-Result<Row> parse_row(std::string_view line, std::size_t number) {
-  const auto [time_text, value_text] = two_fields(line);
+Result<Row> parse_row(std::string_view line, std::size_t number, std::ptrdiff_t commas) {
+  const auto fields = fields_of(line);
+  const auto& [time_text, value_text, found] = fields;
+  if (found > commas && line.find('"') == std::string_view::npos)
+    return bad_line(number, std::to_string(found + 1) + " fields where the header names " +
+                                std::to_string(commas + 1) +
+                                "; write gco2_per_kwh with a decimal point, such as 301.5");
   const auto at = parse_rfc3339(time_text);
   if (!at)
     return bad_line(
@@ -56,19 +71,21 @@ Result<std::vector<Row>> parse_rows(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<Row> rows;
   std::size_t number = 0;
+  std::ptrdiff_t commas = 0;
   while (!text.empty()) {
     const auto end = text.find('\n');
     const auto line = trim(text.substr(0, end));
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     ++number;
     if (number == 1) {
-      const auto [first, second] = two_fields(line);
-      if (first != "start_utc" || second != "gco2_per_kwh")
+      const auto header = fields_of(line);
+      commas = header.commas;
+      if (header.first != "start_utc" || header.second != "gco2_per_kwh")
         return bad_line(1, "the header must begin with start_utc,gco2_per_kwh");
       continue;
     }
     if (line.empty()) continue;
-    TW_TRY(const Row row, parse_row(line, number));
+    TW_TRY(const Row row, parse_row(line, number, commas));
     rows.push_back(row);
   }
   if (number == 0)

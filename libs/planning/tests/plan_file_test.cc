@@ -156,6 +156,19 @@ TEST(PlanFile, ACsvSlotIsTheTimeWeightedMeanOfWhatCoversIt) {
   EXPECT_EQ(problem->zones[0].known[2], Known::unknown);
 }
 
+TEST(PlanFile, ACsvNumberWithAnotherDecimalMarkIsRefused) {
+  for (const auto* cell : {"301,5", "\"301,5\"", "3O1", "1 234"}) {
+    auto surroundings = no_surroundings();
+    surroundings.read_csv = [cell](const std::string&) -> Result<std::string> {
+      return "start_utc,gco2_per_kwh\n2026-02-03T00:00:00Z,10\n2026-02-03T00:30:00Z," + std::string{cell} +
+             "\n";
+    };
+    const auto problem = parse_plan(plan_text("", R"("csv":"ci.csv")", "", kJob), surroundings);
+    ASSERT_FALSE(problem) << cell;
+    EXPECT_NE(problem.error().message.find("line 3"), std::string::npos) << problem.error().message;
+  }
+}
+
 TEST(PlanFile, ADeepFileIsRefused) {
   EXPECT_REFUSED("bad_json: $", std::string(5000, '[') + std::string(5000, ']'));
 }

@@ -139,6 +139,9 @@ class MemoryStore final : public Store {
     // A copy: what the sink does may take long or ask this store.
     const auto image = copy(parts);
     for (const auto& task : image.tasks) TW_TRY_STATUS(sink.add(task));
+    for (const auto& report : image.epochs) TW_TRY_STATUS(sink.add(report));
+    for (const auto& hour : image.token_hours) TW_TRY_STATUS(sink.add(hour));
+    for (const auto& counter : image.counters) TW_TRY_STATUS(sink.add(counter));
     for (const auto& token : image.tokens) TW_TRY_STATUS(sink.add(token));
     for (const auto& entry : image.audit) TW_TRY_STATUS(sink.add(entry));
     for (const auto& node : image.nodes) TW_TRY_STATUS(sink.add(node));
@@ -155,6 +158,57 @@ class MemoryStore final : public Store {
     return {};
   }
   Result<std::vector<TaskInfo>> tasks() override { return values(tasks_); }
+
+  Result<bool> add_epoch(const EpochReport& report) override {
+    const std::lock_guard lock(mutex_);
+    return epochs_[{report.cluster, report.task_id}].emplace(report.epoch, report).second;
+  }
+  Result<std::vector<EpochReport>> epochs(const std::string& cluster, const std::string& task_id,
+                                          std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<EpochReport> result;
+    const auto found = epochs_.find({cluster, task_id});
+    if (found == epochs_.end()) return result;
+    for (auto row = found->second.rbegin(); row != found->second.rend() && result.size() < limit; ++row)
+      result.push_back(row->second);
+    std::reverse(result.begin(), result.end());
+    return result;
+  }
+  Result<bool> add_usage(const UsageReport& report) override {
+    const std::lock_guard lock(mutex_);
+    if (!requests_.emplace(std::tuple{report.cluster, report.group_id, report.request_id}, report.at).second)
+      return false;
+    add_tokens(report.cluster, report.group_id, report.at, report.tokens);
+    return true;
+  }
+  Result<std::optional<TokenCounter>> token_counter(const std::string& cluster,
+                                                    const std::string& series) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = counters_.find({cluster, series});
+    return found == counters_.end() ? std::nullopt : std::optional(found->second);
+  }
+  Result<bool> step_token_counter(const CounterStep& step) override {
+    const std::lock_guard lock(mutex_);
+    const std::pair key{step.after.cluster, step.after.series};
+    const auto found = counters_.find(key);
+    const auto stands = found == counters_.end() ? std::nullopt : std::optional(found->second);
+    if (stands != step.before) return false;
+    counters_.insert_or_assign(key, step.after);
+    if (!step.group_id.empty()) add_tokens(step.after.cluster, step.group_id, step.after.at, step.adds);
+    return true;
+  }
+  Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<TokenHour> result;
+    for (const auto& [key, hour] : token_hours_)
+      if (hour.hour >= from && hour.hour < to) result.push_back(hour);
+    return result;
+  }
+  Status forget_requests(UtcTime before) override {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(requests_, [before](const auto& request) { return request.second < before; });
+    return {};
+  }
 
   Status put_token(const TokenRecord& token) override {
     const std::lock_guard lock(mutex_);
@@ -206,6 +260,9 @@ class MemoryStore final : public Store {
 
   struct Image {
     std::vector<TaskInfo> tasks;
+    std::vector<EpochReport> epochs;
+    std::vector<TokenHour> token_hours;
+    std::vector<TokenCounter> counters;
     std::vector<TokenRecord> tokens;
     std::vector<AuditEntry> audit;
     std::vector<NodeImage> nodes;
@@ -220,6 +277,10 @@ class MemoryStore final : public Store {
     Image image;
     if (parts.registry) {
       for (const auto& [key, task] : tasks_) image.tasks.push_back(task);
+      for (const auto& [key, reports] : epochs_)
+        for (const auto& [epoch, report] : reports) image.epochs.push_back(report);
+      for (const auto& [key, hour] : token_hours_) image.token_hours.push_back(hour);
+      for (const auto& [key, counter] : counters_) image.counters.push_back(counter);
       for (const auto& [id, token] : tokens_) image.tokens.push_back(token);
       image.audit = audit_;
     }
@@ -257,6 +318,14 @@ class MemoryStore final : public Store {
     for (auto& [key, node] : found) nodes.push_back(std::move(node));
   }
 
+  void add_tokens(const std::string& cluster, const std::string& group, UtcTime at, const Tokens& adds) {
+    const auto hour = hour_of(at);
+    auto& row =
+        token_hours_.try_emplace({cluster, group, hour}, TokenHour{cluster, group, hour, {}}).first->second;
+    row.tokens.prompt += adds.prompt;
+    row.tokens.completion += adds.completion;
+  }
+
   AccrueOutcome apply(const Accrual& accrual) {
     auto current = cursors_.find(accrual.node);
     const auto revision = current == cursors_.end() ? 0 : current->second.revision;
@@ -282,6 +351,10 @@ class MemoryStore final : public Store {
   std::map<NodeKey, std::map<UtcTime, CurvePoint>> curves_;
   std::map<Month, Seal> seals_;
   std::map<std::pair<std::string, std::string>, TaskInfo> tasks_;
+  std::map<std::pair<std::string, std::string>, std::map<std::int64_t, EpochReport>> epochs_;
+  std::map<std::tuple<std::string, std::string, std::string>, UtcTime> requests_;
+  std::map<std::tuple<std::string, std::string, UtcHour>, TokenHour> token_hours_;
+  std::map<std::pair<std::string, std::string>, TokenCounter> counters_;
   std::map<std::string, TokenRecord> tokens_;
   std::vector<AuditEntry> audit_;
 };

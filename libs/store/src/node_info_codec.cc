@@ -11,7 +11,7 @@ namespace {
 
 using ledger::NodeInfo;
 
-constexpr std::uint8_t kInfoVersion = 3;
+constexpr std::uint8_t kInfoVersion = 4;
 
 // One list of fields serves both ways: Out writes them, In reads them back.
 struct Out {
@@ -150,6 +150,15 @@ constexpr auto kShareOfSources = [](auto& io, auto& agents) {
   for (auto& share : agents) io(share.sources);
 };
 
+constexpr auto kStaleFields = [](auto& io, auto& info) {  // since version 4
+  bool stale = info.stale.has_value();
+  io(stale);
+  if (!stale) return;
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(info)>>) info.stale.emplace();
+  io(info.stale->since);
+  io(info.stale->behind);
+};
+
 }  // namespace
 
 std::string encode(const NodeInfo& info) {
@@ -160,6 +169,7 @@ std::string encode(const NodeInfo& info) {
   out.list(info.checks, kCheckFields);
   out.list(info.sources, kSourceFields);
   kShareOfSources(out, info.agents);
+  kStaleFields(out, info);
   return bytes;
 }
 
@@ -178,6 +188,7 @@ Result<NodeInfo> decode_node_info(const ledger::NodeKey& key, std::string_view b
       in.list(info.sources, kSourceFields);
       kShareOfSources(in, info.agents);
     }
+    if (version >= 4) kStaleFields(in, info);
     std::size_t devices = 0;
     std::size_t sources = 0;
     for (const auto& share : info.agents) {

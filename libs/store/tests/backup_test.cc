@@ -1,6 +1,9 @@
 // A backup holds the whole ledger, fits any store, and is refused when a bit of it is wrong.
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -131,6 +134,71 @@ TEST(Backup, ADamagedOneLeavesNoDatabaseBehind) {
     PostgresOptions options{.url = cluster->url(), .schema = cluster->fresh_schema()};
     ASSERT_FALSE(restore_postgres(options, from(folder.file("bad"))));
     EXPECT_TRUE(restore_postgres(options, from(folder.file("good"))));
+  }
+}
+
+TEST(Backup, WhatAKilledBackupLeftIsBegunAnew) {
+  const TempFolder folder;
+  const auto store = open_or_abort({.path = folder.file()});
+  fill(*store);
+  ASSERT_TRUE(write_backup(*store, folder.file("one")));
+  write_bytes(folder.file("two.part"),
+              bytes_of(folder.file("one")).substr(0, 100) + std::string(1'000'000, 'x'));
+  const auto written = write_backup(*store, folder.file("two"));
+  ASSERT_TRUE(written) << written.error().to_string();
+  EXPECT_FALSE(std::filesystem::exists(folder.file("two.part")));
+  EXPECT_TRUE(restore_sqlite({.path = folder.file("copy.db")}, from(folder.file("two"))));
+}
+
+TEST(Backup, AFileOfSomebodyElseOrARunningBackupIsLeftAlone) {
+  const TempFolder folder;
+  const auto store = open_or_abort({.path = folder.file()});
+  write_bytes(folder.file("one.part"), "my notes");
+  const auto notes = write_backup(*store, folder.file("one"));
+  ASSERT_FALSE(notes);
+  EXPECT_EQ(notes.error().code, ErrorCode::conflict);
+  EXPECT_EQ(bytes_of(folder.file("one.part")), "my notes");
+  write_bytes(folder.file("two.part"), "");
+  const int fd = ::open(folder.file("two.part").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+  const auto running = write_backup(*store, folder.file("two"));
+  ::close(fd);
+  ASSERT_FALSE(running);
+  EXPECT_EQ(running.error().code, ErrorCode::conflict);
+}
+
+TEST(Backup, ARestoreHasAnotherNameUntilItIsWhole) {
+  const TempFolder folder;
+  const auto store = open_or_abort({.path = folder.file()});
+  fill(*store);
+  ASSERT_TRUE(write_backup(*store, folder.file("one")));
+  // What a restore that was killed left.
+  write_bytes(folder.file("copy.db.part"), "half");
+  write_bytes(folder.file("copy.db.part-wal"), "a log");
+  const auto restored = restore_sqlite({.path = folder.file("copy.db")}, [&](ImageSink& sink) -> Status {
+    EXPECT_FALSE(std::filesystem::exists(folder.file("copy.db")));
+    EXPECT_TRUE(std::filesystem::exists(folder.file("copy.db.part")));
+    return from(folder.file("one"))(sink);
+  });
+  ASSERT_TRUE(restored) << restored.error().to_string();
+  EXPECT_EQ(image_of(*open_or_abort({.path = folder.file("copy.db")})), image_of(*store));
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    EXPECT_EQ(entry.path().string().find(".part"), std::string::npos) << entry.path();
+}
+
+TEST(Backup, WhatRootRestoresBelongsToTheFoldersOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TempFolder folder;
+  const auto store = open_or_abort({.path = folder.file()});
+  ASSERT_TRUE(write_backup(*store, folder.file("one")));
+  std::filesystem::create_directory(folder.path() / "service");
+  ASSERT_EQ(::chown((folder.path() / "service").c_str(), 1234, 4321), 0);
+  ASSERT_TRUE(restore_sqlite({.path = folder.file("service/ledger.db")}, from(folder.file("one"))));
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "service")) {
+    struct stat found{};
+    ASSERT_EQ(::stat(entry.path().c_str(), &found), 0);
+    EXPECT_EQ(found.st_uid, 1234U) << entry.path();
+    EXPECT_EQ(found.st_gid, 4321U) << entry.path();
   }
 }
 

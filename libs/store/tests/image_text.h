@@ -47,6 +47,24 @@ class ImageText final : public ImageSink {
     text += "task " + task.cluster + "/" + task.task_id + " " + task.team + "\n";
     return {};
   }
+  Status add(const EpochReport& report) override {
+    const auto number = [](auto value) { return value ? std::to_string(*value) : "-"; };
+    text += "epoch " + report.cluster + "/" + report.task_id + " " + std::to_string(report.epoch) + " " +
+            format_rfc3339(report.at) + " " + number(report.epochs_total) + " " +
+            (report.energy_total ? std::to_string(report.energy_total->n) : "-") + " " +
+            (report.step_latency ? std::to_string(report.step_latency->count()) : "-") + "\n";
+    return {};
+  }
+  Status add(const TokenHour& hour) override {
+    text += "tokens " + hour.cluster + "/" + hour.group_id + " " + format_rfc3339(start_of(hour.hour)) + " " +
+            std::to_string(hour.tokens.prompt) + " " + std::to_string(hour.tokens.completion) + "\n";
+    return {};
+  }
+  Status add(const TokenCounter& counter) override {
+    text += "counter " + counter.cluster + "/" + counter.series + " " + format_rfc3339(counter.at) + " " +
+            std::to_string(counter.value) + "\n";
+    return {};
+  }
   Status add(const TokenRecord& token) override {
     text += "token " + token.id + " " + token.role + " " + token.sha256_hex + "\n";
     return {};
@@ -115,6 +133,11 @@ inline void fill(Store& store) {
                                  beat_of("n1", "job\t1", 1'000, hour_at(hour)))),
               AccrueOutcome::applied);
   EXPECT_TRUE(store.put_task({"default", "job\t1", "", "vision", "", kNoon, std::nullopt}));
+  EXPECT_TRUE(*store.add_epoch(
+      {"default", "job\t1", 1, kNoon, 40, Microjoules{9'000'000}, std::chrono::microseconds{250}}));
+  EXPECT_TRUE(*store.add_epoch({"default", "job\t1", 2, kNoon, std::nullopt, std::nullopt, std::nullopt}));
+  EXPECT_TRUE(*store.add_usage({"default", "chat", "r1", kNoon, {120, 40}}));
+  EXPECT_TRUE(*store.step_token_counter({std::nullopt, {"default", "vllm{}", kNoon, 77}, "chat", {77, 0}}));
   EXPECT_TRUE(store.put_token({"t1", "ops", "ops", "", "ab12", kNoon, std::nullopt, std::nullopt}));
   EXPECT_TRUE(store.append_audit({kNoon, "ops", "token.create", "t1"}));
   EXPECT_TRUE(store.append_audit({kNoon, "ops", "token.revoke", "t1"}));

@@ -71,6 +71,8 @@ void expect_the_data(Store& store) {
   EXPECT_EQ(sums->at(0).rows, 1);
   EXPECT_EQ(store.cursor(kNode)->revision, 2U);
   EXPECT_EQ(*store.cursor(kNode)->cursor, cursor_at(2));
+  EXPECT_TRUE(store.epochs("default", "t1", 10)->empty());
+  EXPECT_TRUE(*store.add_epoch({"default", "t1", 1, kNoon, 3, Microjoules{5}, std::nullopt}));
   EXPECT_EQ(store.tokens()->at(0).sha256_hex, "ab12");
   EXPECT_EQ(put(store, accrual(kNode, 2, {delta(gpu_account(Scope::node, "n1"), 0)})),
             AccrueOutcome::applied);

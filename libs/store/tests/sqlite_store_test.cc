@@ -39,6 +39,7 @@ TEST(SqliteStore, EverythingIsThereAfterReopening) {
   info.devices.resize(2);
   info.devices[1].health = Health{61.5, std::nullopt, 3, std::nullopt};
   info.devices[1].energy_total = Joules{1e9 / 3};
+  info.stale = StaleBeats{kNoon, Milliseconds{3'600'000}};
   {
     const auto store = open_or_abort({.path = folder.file()});
     for (std::uint64_t i = 0; i < 5; ++i) {
@@ -59,6 +60,7 @@ TEST(SqliteStore, EverythingIsThereAfterReopening) {
   const auto node = store->node(kNode);
   ASSERT_TRUE(*node);
   EXPECT_EQ((*node)->first_seen_at, kNoon);
+  EXPECT_EQ((*node)->stale, info.stale);
   EXPECT_EQ((*node)->devices.at(1).energy_total, info.devices[1].energy_total);
   EXPECT_EQ((*node)->devices.at(1).health->ecc_errors, 3);
   EXPECT_EQ((*node)->devices.at(1).health->xid_errors, std::nullopt);
@@ -86,6 +88,30 @@ TEST(SqliteStore, ASecondOpenerIsToldWhoHasIt) {
   EXPECT_NE(error.message.find("process " + std::to_string(::getpid())), std::string::npos) << error.message;
   store.reset();
   EXPECT_TRUE(open_sqlite_store({.path = folder.file()}));
+}
+
+TEST(SqliteStore, AnotherNameOfTheSameFileIsNoWayIn) {
+  const TempFolder folder;
+  const TempFolder elsewhere;
+  const auto store = open_or_abort({.path = folder.file()});
+  std::filesystem::create_symlink(folder.file(), elsewhere.file("symbolic.db"));
+  EXPECT_EQ(open_error(elsewhere.file("symbolic.db")).code, ErrorCode::conflict);
+  std::filesystem::create_directory_symlink(folder.path(), elsewhere.path() / "folder");
+  EXPECT_EQ(open_error(elsewhere.file("folder/ledger.db")).code, ErrorCode::conflict);
+  std::filesystem::create_hard_link(folder.file(), elsewhere.file("hard.db"));
+  const auto error = open_error(elsewhere.file("hard.db"));
+  EXPECT_EQ(error.code, ErrorCode::conflict);
+  EXPECT_NE(error.message.find("hard link"), std::string::npos) << error.message;
+}
+
+TEST(SqliteStore, ASymbolicLinkLeadsToTheLedger) {
+  const TempFolder folder;
+  ASSERT_EQ(put(*open_or_abort({.path = folder.file()}), accrual(kNode, 0, {delta(kDevice, 5)})),
+            AccrueOutcome::applied);
+  const TempFolder elsewhere;
+  std::filesystem::create_symlink(folder.file(), elsewhere.file());
+  const auto store = open_or_abort({.path = elsewhere.file()});
+  EXPECT_EQ(energy_of(*store, kDevice), WideMicrojoules(Microjoules{5}));
 }
 
 TEST(SqliteStore, AFolderThatIsMissingIsNamed) {

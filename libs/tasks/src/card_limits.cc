@@ -1,5 +1,5 @@
-// Usual board power limits (maximum of the default setting). The documents behind the rows are not cited yet:
-// nothing may be booked or promised by them, and history of the same model replaces them.
+// Usual board power limits (maximum of the default setting), each with the public document that states it.
+// A model whose limit no such document states stands in no row: it needs a limit or a history of its own.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -13,48 +13,28 @@ namespace {
 struct CardLimit {
   std::string_view words;  ///< all must be words of the model's name; the first row that fits counts
   double watts;
+  std::string_view stated_by;
 };
 
 // Special forms stand before the general one.
 constexpr std::array kCardLimits{
-    // NVIDIA data sheets: B200 (DGX B200), H200, H100 (SXM, NVL, PCIe), A100, V100, L40S, L40, L4, A40, A30,
-    // A10, T4, RTX
-    CardLimit{"B200", 1000},
-    CardLimit{"H200 NVL", 600},
-    CardLimit{"H200", 700},
-    CardLimit{"H100 PCIE", 350},
-    CardLimit{"H100 NVL", 400},
-    CardLimit{"H100", 700},
-    CardLimit{"H800 PCIE", 350},
-    CardLimit{"H800", 700},
-    CardLimit{"H20", 400},
-    CardLimit{"A100 PCIE 80GB", 300},
-    CardLimit{"A100 PCIE", 250},
-    CardLimit{"A100", 400},
-    CardLimit{"A800 PCIE", 300},
-    CardLimit{"A800", 400},
-    CardLimit{"V100 PCIE", 250},
-    CardLimit{"V100", 300},
-    CardLimit{"L40S", 350},
-    CardLimit{"L40", 300},
-    CardLimit{"L4", 72},
-    CardLimit{"A40", 300},
-    CardLimit{"A30", 165},
-    CardLimit{"A10", 150},
-    CardLimit{"T4", 70},
-    CardLimit{"RTX 4090", 450},
-    CardLimit{"RTX 3090", 350},
-    // AMD data sheets: Instinct MI300X, MI325X, MI250X, MI250, MI210, MI100
-    CardLimit{"MI325X", 1000},
-    CardLimit{"MI300X", 750},
-    CardLimit{"MI250X", 560},
-    CardLimit{"MI250", 560},
-    CardLimit{"MI210", 300},
-    CardLimit{"MI100", 300},
-    // Intel data sheets: Gaudi 2 and 3 (HL-225, HL-325), Data Center GPU Max 1550
-    CardLimit{"HL-325", 900},
-    CardLimit{"HL-225", 600},
-    CardLimit{"MAX 1550", 600},
+    CardLimit{"B200", 1000, "Vultr docs, NVIDIA HGX B200 hardware overview (2026-03): TDP 1000W"},
+    CardLimit{"H200 NVL", 600, "One Stop Systems, article on 675 W add-in cards: H200 NVL at 600 W"},
+    CardLimit{"H200", 700, "Haink, comparison of H100, H200, B200, B300: H200 SXM5 700W TDP"},
+    CardLimit{"H100 PCIE", 350, "NVIDIA product brief PB-11133-001_v02 (2022-11): maximum TDP 350 W"},
+    CardLimit{"H100 NVL", 400, "One Stop Systems, article on 675 W add-in cards: H100 NVL at 400 W"},
+    CardLimit{"H100", 700, "Hawkvelt, NVIDIA H100 models (2024-08): SXM5 up to 700W"},
+    CardLimit{"A100 PCIE 80GB", 300, "Thunder Compute, NVIDIA A100 specifications: TDP 300 W"},
+    CardLimit{"A100 PCIE", 250, "Thunder Compute, NVIDIA A100 specifications: 40 GB, TDP 250 W"},
+    CardLimit{"A100", 400,
+              "NVIDIA A100 data sheet (nvidia-1758950-r4), as quoted by G. Lockwood: 400 W maximum"},
+    CardLimit{"L40S", 350, "NVIDIA L40/L40S data sheet as printed by Mullet: max power consumption 350W"},
+    CardLimit{"L40", 300, "the same: 300W"},
+    CardLimit{"L4", 72, "PC Part DB, NVIDIA L4: thermal design power (TDP) of 72 W"},
+    CardLimit{"T4", 70, "Lenovo ThinkSystem ST650 V2 manual, technical rules for GPU: Tesla T4 TDP 70W"},
+    CardLimit{"MI300X", 750, "MLPerf Inference v4.1, AMD system description: MI300X-NPS1-SPX-192GB-750W"},
+    CardLimit{"HL-325L", 900,
+              "The Register (2024-04-12) on Intel's Gaudi 3 white paper: HL-325L and HL-335 900 watts"},
 };
 
 /// Upper-case words: "NVIDIA A100-SXM4-80GB" is NVIDIA, A100, SXM4, 80GB; a name that has a hyphen itself is

@@ -93,7 +93,7 @@ TEST(CardPowerLimit, FindsTheModelAsNodesNameIt) {
                                                  {"NVIDIA L4", 72},
                                                  {"Tesla T4", 70},
                                                  {"AMD Instinct MI300X", 750},
-                                                 {"HL-225", 600},
+                                                 {"HL-325L", 900},
                                                  {"nvidia h200", 700}};
   for (const auto& [model, watts] : rows) EXPECT_EQ(card_power_limit(model), Watts{watts}) << model;
   EXPECT_EQ(card_power_limit(""), std::nullopt);

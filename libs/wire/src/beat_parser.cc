@@ -15,7 +15,8 @@ namespace {
 namespace dom = simdjson::dom;
 using dom::element_type;
 
-constexpr std::uint64_t kMostExactInteger = 9'007'199'254'740'992;  ///< 2^53
+/// 2^53 - 1. A reader that takes numbers for doubles can't tell 2^53 from the number after it.
+constexpr std::uint64_t kMostExactInteger = 9'007'199'254'740'991;
 constexpr std::size_t kMaxLabels = 64;
 constexpr std::size_t kMaxTextBytes = 4096;  ///< labels' values, model names
 
@@ -54,19 +55,16 @@ class BeatReader {
     std::string_view s;
     if (value.get(s) != simdjson::SUCCESS) return refuse(field, "must be a string");
     if (s.size() > most) return refuse(field, fmt::format("longer than {} bytes", most));
-    // Without an early end, so that the compiler compares many bytes at a time.
-    bool control = false;
-    for (const char c : s) control |= static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (control) return refuse(field, "holds control characters");
+    if (holds_control_characters(s)) return refuse(field, "holds control characters");
     out.assign(s);
   }
 
   void unsigned_integer(std::string_view field, dom::element value, std::optional<std::uint64_t>& out) {
     if (absent(value)) return;
     std::uint64_t n = 0;
-    // Beyond 2^53 other readers of the same JSON see another number, and no agent counts so far.
+    // Beyond it other readers of the same JSON see another number, and no agent counts so far.
     if (value.get(n) != simdjson::SUCCESS || n > kMostExactInteger)
-      return refuse(field, "must be an integer from 0 to 9007199254740992");
+      return refuse(field, "must be an integer from 0 to 9007199254740991");
     out = n;
   }
 
@@ -168,7 +166,8 @@ class BeatReader {
     if (absent(value)) return;
     const auto d = number(value);
     // 2^53 ms is 285,000 years: beyond it a double can't tell two milliseconds apart.
-    if (!d || *d < 0 || *d > 0x1p53) return refuse("monotonic_ms", "must be a number from 0 to 2^53");
+    if (!d || *d < 0 || *d >= 0x1p53)
+      return refuse("monotonic_ms", "must be a number from 0 to 9007199254740991");
     beat_.monotonic = Milliseconds{std::llround(*d)};
   }
 
@@ -176,6 +175,7 @@ class BeatReader {
     if (beat_.labels.size() >= kMaxLabels)
       return refuse("labels", fmt::format("more than {} entries", kMaxLabels));
     if (name.size() > kMaxIdBytes) return refuse("labels", "a name is too long");
+    if (holds_control_characters(name)) return refuse("labels", "a name holds control characters");
     std::string out;
     text("labels", value, out, kMaxTextBytes);
     if (refused_.empty()) beat_.labels.emplace_back(std::string(name), std::move(out));
@@ -195,9 +195,14 @@ class BeatReader {
   void devices(std::string_view field, dom::element value, std::string_view domain) {
     if (dom::array items; value.get(items) == simdjson::SUCCESS)
       beat_.devices.reserve(beat_.devices.size() + std::min(items.size(), kMaxDevices));
-    array(field, value, kMaxDevices, [&](dom::element item) {
+    // All lists of a beat together.
+    array(field, value, kMaxDevices + 1, [&](dom::element item) {
       if (beat_.devices.size() >= kMaxDevices)
-        return refuse(field, fmt::format("more than {} devices in a beat", kMaxDevices));
+        return refuse(
+            field,
+            fmt::format("more than {} devices in a beat; no node has so many: send other nodes' devices in "
+                        "beats of their own",
+                        kMaxDevices));
       device(field, item, domain);
     });
   }

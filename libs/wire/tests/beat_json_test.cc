@@ -13,7 +13,7 @@ Beat full_beat() {
   beat.boot_id = "b";
   beat.agent_id = "a";
   beat.agent_version = "0.1.0";
-  beat.seq = 9'007'199'254'740'992U;
+  beat.seq = 9'007'199'254'740'991U;
   beat.sampled_at = parse_rfc3339("2026-11-29T08:00:20.123Z");
   beat.monotonic = Milliseconds{98'765'432};
   beat.region = "cn-north";
@@ -155,11 +155,16 @@ TEST(BeatJson, RefusalsNameTheField) {
       {R"({"node_id":"a\nb"})", "node_id"},
       {R"({"node_id":"n","schema":"v9"})", "schema"},
       {R"({"node_id":"n","seq":18446744073709551615})", "seq"},
+      {R"({"node_id":"n","seq":9007199254740992})", "9007199254740991"},
       {R"({"node_id":"n","seq":-1})", "seq"},
       {R"({"node_id":"n","seq":1.5})", "seq"},
       {R"({"node_id":"n","sampled_at":"yesterday"})", "sampled_at"},
       {R"({"node_id":"n","sampled_at":1700000000})", "sampled_at"},
       {R"({"node_id":"n","monotonic_ms":-4})", "monotonic_ms"},
+      {R"({"node_id":"n","monotonic_ms":9007199254740992})", "monotonic_ms"},
+      {R"({"node_id":"a\u0085b"})", "node_id"},
+      {R"({"node_id":"n","labels":{"a\nb":"c"}})", "labels"},
+      {R"({"node_id":"n","gpu_stats":[{"holders":[{"task_id":"\u202egnp"}]}]})", "task_id"},
       {R"({"node_id":"n","gpu_stats":{}})", "gpu_stats"},
       {R"({"node_id":"n","gpu_stats":[7]})", "gpu_stats"},
       {R"({"node_id":"n","gpu_stats":[{"index":-1}]})", "index"},
@@ -207,7 +212,13 @@ TEST(BeatJson, TooManyBeatsOrDevicesAreRefused) {
   EXPECT_FALSE(parser.parse(many + "]"));
   std::string devices = R"({"node_id":"n","gpu_stats":[{})";
   for (std::size_t i = 0; i < kMaxDevices; ++i) devices += ",{}";
-  EXPECT_FALSE(parse_one(devices + "]}"));
+  const auto refused = parse_one(devices + "]}");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("more than 1024 devices in a beat"), std::string::npos)
+      << refused.error().message;
+  // All lists together.
+  auto lists = devices.substr(0, devices.rfind(",{}")) + R"(],"rails":[{"domain":"cpu"}]})";
+  EXPECT_FALSE(parse_one(lists));
 }
 
 TEST(Answers, GoBothWays) {

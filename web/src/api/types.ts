@@ -48,7 +48,7 @@ export interface DomainEnergy {
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
   gap_seconds: number;
-  partial_seconds?: Maybe<number>;
+  partial_seconds: number;
   in_total: boolean;
 }
 
@@ -61,19 +61,23 @@ export interface Energy extends Carbon {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
-  covered_seconds: number;
-  gap_seconds: number;
-  partial_seconds: number;
-  shared_seconds: number;
+  covered_seconds: Maybe<number>;
+  gap_seconds: Maybe<number>;
+  /** Of gap_seconds: what no sample ended yet. */
+  open_gap_seconds?: Maybe<number>;
+  partial_seconds: Maybe<number>;
+  shared_seconds: Maybe<number>;
   attribution: Maybe<Attribution>;
-  method: { counter_kwh: number; counter_uj: string; integrated_kwh: number; integrated_uj: string };
-  quality: "measured" | "simulated" | "mixed";
-  simulated_uj: string;
-  spread_uj: string;
-  shared_energy_kwh: number;
-  shared_energy_uj: string;
-  unattributed_kwh?: number;
-  unattributed_uj?: string;
+  method: Maybe<{ counter_kwh: number; counter_uj: string; integrated_kwh: number; integrated_uj: string }>;
+  quality: Maybe<"measured" | "simulated" | "mixed">;
+  simulated_uj: Maybe<string>;
+  spread_uj: Maybe<string>;
+  shared_energy_kwh: Maybe<number>;
+  shared_energy_uj: Maybe<string>;
+  unattributed_kwh?: Maybe<number>;
+  unattributed_uj?: Maybe<string>;
+  adjustments_kwh?: number;
+  adjustments_uj?: string;
   rows: number;
   first_sample_at: Maybe<string>;
   last_sample_at: Maybe<string>;
@@ -88,7 +92,7 @@ export interface Allocation {
   energy_kwh: Maybe<number>;
   energy_uj: Maybe<string>;
   coverage: Maybe<number>;
-  partial_seconds?: Maybe<number>;
+  partial_seconds: number;
   attribution: Attribution;
   first_sample_at: Maybe<string>;
   last_sample_at: Maybe<string>;
@@ -97,7 +101,48 @@ export interface Allocation {
 export interface TokenEfficiency {
   tokens_per_joule: Maybe<number>;
   reason?: Maybe<string>;
+  joules_per_output_token?: Maybe<number>;
+  tokens?: Maybe<{ prompt: number; completion: number }>;
+  from?: string;
+  to?: string;
   scope?: string;
+}
+
+export interface TaskProgress {
+  epoch: number;
+  epochs_total: Maybe<number>;
+  reported_at: string;
+  energy_joules_total: Maybe<number>;
+  step_latency_seconds: Maybe<number>;
+}
+
+/** Of the epochs that remain. */
+export interface TaskPrediction {
+  epochs: number;
+  energy_joules: number;
+  interval_90_joules: [number, number];
+  seconds: Maybe<number>;
+  finish_at: Maybe<string>;
+  carbon_kgco2e?: Maybe<number>;
+}
+
+/** What was predicted from the first epochs, beside what came of it. */
+export interface FirstPrediction {
+  trained_epochs: number;
+  epochs: number;
+  predicted_joules: number;
+  actual_joules: number;
+  error_percent: number;
+  in_interval: boolean;
+}
+
+export interface TaskDetail extends Carbon {
+  task_id: string;
+  progress: Maybe<TaskProgress>;
+  prediction: Maybe<TaskPrediction>;
+  prediction_reason: Maybe<string>;
+  first_prediction: Maybe<FirstPrediction>;
+  token_efficiency: TokenEfficiency;
 }
 
 export interface TaskEnergy extends Energy {
@@ -122,7 +167,9 @@ export interface TopRow {
 export interface HourRow {
   hour: string;
   energy_kwh: Maybe<number>;
+  energy_uj?: Maybe<string>;
   coverage: Maybe<number>;
+  covered_seconds?: Maybe<number>;
   gap_seconds?: Maybe<number>;
   partial_seconds?: Maybe<number>;
   carbon_kgco2e?: Maybe<number>;
@@ -336,8 +383,9 @@ export interface TaskList extends Carbon {
 
 export interface SourceRow {
   source: string;
-  devices: number;
-  state: "booked" | "unknown" | "estimated" | string;
+  devices: Maybe<number>;
+  state: "booked" | "silent" | "unknown" | "estimated" | string;
+  simulated?: boolean;
   gives: Maybe<string>;
   last_read_at: Maybe<string>;
   why_not?: Maybe<string>;

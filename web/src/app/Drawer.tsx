@@ -12,6 +12,7 @@ import { Icon } from "../ui/Icon";
 import { amount, missing, noteText, unitText } from "../ui/Notes";
 import { ErrorBox, Skeleton } from "../ui/States";
 import { Unknown } from "../ui/Value";
+import { Why } from "../ui/Why";
 import { useQueryValue } from "./router";
 
 export function EvidenceDrawer({ range, cluster }: { range: string; cluster: string }): JSX.Element | null {
@@ -72,12 +73,12 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
   const w = useWords();
   const { t, range, time } = w;
   // Of a cluster or a team the seconds of many things add up: the text says whose they are.
-  const duration = (s: number): string => amount(e.scope, s, w);
-  const exact = sumMicrojoules([e.method.counter_uj, e.method.integrated_uj]);
+  const duration = (s: number | null): string => amount(e.scope, s, w);
+  const exact = sumMicrojoules([e.method?.counter_uj, e.method?.integrated_uj]);
   const total = microjoules(e.energy_uj);
   const diff = exact !== null && total !== null ? total - exact : null;
   const f = e.emission_factor;
-  const mix = known(e.energy_kwh) !== null && e.energy_kwh ? known(e.method.counter_kwh / e.energy_kwh) : null;
+  const mix = known(e.energy_kwh) !== null && e.energy_kwh && e.method ? known(e.method.counter_kwh / e.energy_kwh) : null;
   const noData = t("unknown.no_data");
   const head = of.kind === "carbon" ? (e.carbon_hidden_reason ? null : carbon(e.carbon_kgco2e, f?.gas)) : of.kind === "coverage" ? coverage(e.coverage, e.gap_seconds, e.partial_seconds) : kwh(e.energy_kwh);
   const ledger = apiPath("/energy/accounts", e.scope === "cluster" || e.scope === "team" ? { scope: e.scope === "team" ? "task" : "node" } : { scope: e.scope, id: e.id });
@@ -91,7 +92,7 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
           <p className="formula">{kwh(e.energy_kwh, 4)} × {factor(f.value)} {unitText(f.unit)} = {carbon(e.carbon_kgco2e, f.gas, 4)}</p>
         )}
         {of.kind === "coverage" && <p className="formula">{duration(e.covered_seconds)} ÷ ({duration(e.covered_seconds)} + {duration(e.gap_seconds)}) = {coverage(e.coverage, e.gap_seconds, e.partial_seconds)}</p>}
-        <p className="formula">{t("word.counter")} {kwh(e.method.counter_kwh, 4)} + {t("word.integrated")} {kwh(e.method.integrated_kwh, 4)} = {kwh(e.energy_kwh, 4)}</p>
+        <p className="formula">{t("word.counter")} {kwh(e.method?.counter_kwh, 4)} + {t("word.integrated")} {kwh(e.method?.integrated_kwh, 4)} = {kwh(e.energy_kwh, 4)}</p>
         {diff !== null && <p className={diff === 0n ? "dim" : "bad-text"}>{diff === 0n ? `✓ ${t("ev.sum_ok")}` : `▲ ${t("ev.sum_bad", { d: exactMicrojoules(diff) })}`}</p>}
         <Row name={t("ev.exact")}>{e.energy_uj === null ? <Unknown reason={noData} /> : exactMicrojoules(e.energy_uj)}</Row>
       </Section>
@@ -102,9 +103,9 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
             <span className="mix-a" style={{ width: `${mix * 100}%` }} /><span className="mix-b" style={{ width: `${(1 - mix) * 100}%` }} />
           </div>
         )}
-        <Row name={<><i className="key a" /> {t("word.counter")}</>}>{kwh(e.method.counter_kwh)} · {percent(mix)}</Row>
-        <Row name={<><i className="key b" /> {t("word.integrated")}</>}>{kwh(e.method.integrated_kwh)} · {percent(mix === null ? null : 1 - mix)}</Row>
-        <Row name={t("ev.quality")}>{w.code("word", e.quality)}</Row>
+        <Row name={<><i className="key a" /> {t("word.counter")}</>}>{kwh(e.method?.counter_kwh)} · {percent(mix)}</Row>
+        <Row name={<><i className="key b" /> {t("word.integrated")}</>}>{kwh(e.method?.integrated_kwh)} · {percent(mix === null ? null : 1 - mix)}</Row>
+        <Row name={t("ev.quality")}>{e.quality === null ? <Unknown reason={noData} /> : w.code("word", e.quality)}</Row>
         {microjoules(e.simulated_uj) !== null && microjoules(e.simulated_uj) !== 0n && <Row name={t("ev.simulated")}>{exactMicrojoules(e.simulated_uj)}</Row>}
         {microjoules(e.spread_uj) !== null && microjoules(e.spread_uj) !== 0n && <Row name={t("ev.spread")}>{exactMicrojoules(e.spread_uj)}</Row>}
         {microjoules(e.shared_energy_uj) !== null && microjoules(e.shared_energy_uj) !== 0n && <Row name={`≈ ${t("ev.shared")}`}>{kwh(e.shared_energy_kwh)}</Row>}
@@ -116,14 +117,15 @@ function EnergyBody({ e, of, path }: { e: Energy; of: EvidenceRef; path: string 
         <Row name={t("ev.covered")}>{duration(e.covered_seconds)}</Row>
         <Row name={t("ev.missing")}>{missing(e, w)}</Row>
         <Row name={t("ev.partial")}>{duration(e.partial_seconds)}</Row>
-        {e.shared_seconds > 0 && <Row name={t("ev.shared")}>{duration(e.shared_seconds)}</Row>}
+        {(known(e.open_gap_seconds) ?? 0) > 0 && <Row name={t("ev.open")}>{duration(known(e.open_gap_seconds))}</Row>}
+        {(known(e.shared_seconds) ?? 0) > 0 && <Row name={t("ev.shared")}>{duration(e.shared_seconds)}</Row>}
       </Section>
 
       {e.domains.length > 0 && (
         <Section title={t("ev.domains")}>
           {e.domains.map((d) => (
             <Row key={d.domain} name={<><code>{d.domain}</code> <span className="dim">{d.in_total ? t("ev.in_total") : t("ev.not_in_total")}</span></>}>
-              {known(d.energy_kwh) === null ? <Unknown reason={noData} /> : kwh(d.energy_kwh)} · {t("word.coverage")} {coverage(d.coverage, d.gap_seconds, d.partial_seconds ?? (d.in_total ? e.partial_seconds : 0))}
+              {known(d.energy_kwh) === null ? <Unknown reason={noData} /> : kwh(d.energy_kwh)} · {t("word.coverage")} {coverage(d.coverage, d.gap_seconds, d.partial_seconds)}
             </Row>
           ))}
         </Section>
@@ -191,7 +193,7 @@ function NodePower({ id, range, cluster }: { id: string; range: string; cluster:
         <p className="formula">Σ {t("ev.last_reading")} = {watts(n.power_watts, 4)}</p>
         {n.devices.map((d) => (
           <Row key={`${d.domain}${d.index}`} name={<><code>{d.domain} {d.index}</code> <span className="dim">{d.source ?? ""}</span></>}>
-            {known(d.power_watts) === null ? <><Unknown reason={w.code("reason", d.reason, d.reason ?? t("unknown.no_reading"))} /> <span className="dim">{d.reason ?? ""}</span></> : watts(d.power_watts, 4)}
+            {known(d.power_watts) === null ? <><Unknown reason={w.code("reason", d.reason, d.reason ?? t("unknown.no_reading"))} /> <span className="dim"><Why reason={d.reason} /></span></> : watts(d.power_watts, 4)}
           </Row>
         ))}
         {n.partial_view ? <p>{t("node.team_view")}</p> : <Row name={t("ev.devices")}>{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</Row>}

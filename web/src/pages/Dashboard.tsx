@@ -11,7 +11,7 @@ import { useWords } from "../i18n";
 import { AttributionBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
-import { HourBars } from "../ui/HourBars";
+import { bars, HourBars } from "../ui/HourBars";
 import { CoverageNote, MissingLine } from "../ui/Notes";
 import { sorted } from "../ui/sort";
 import { Sparkline } from "../ui/Sparkline";
@@ -39,7 +39,7 @@ export function Dashboard(): JSX.Element {
         <Guard><CarbonCard d={d} /></Guard>
         <Guard><PowerCard d={d} replay={session.data} simulated={simulated} limited={session.data?.role === "tenant"} /></Guard>
         <Guard><CoverageCard d={d} /></Guard>
-        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} now={Date.now()} since={millis(d.energy_summary?.first_sample_at)} /></Guard></div>}
+        {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} total={d.energy_summary} now={Date.now()} since={millis(d.energy_summary?.first_sample_at)} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
         <Guard><ZonesCard live={live} /></Guard>
         <div className={`card span12 ${edge(d.energy_summary)}`}><Guard><Top d={d} /></Guard></div>
@@ -48,7 +48,7 @@ export function Dashboard(): JSX.Element {
   );
 }
 
-const edge = (e: Energy | undefined): string => (e && e.quality !== "measured" ? "sim-edge" : "");
+const edge = (e: Energy | undefined): string => (e?.quality === "simulated" || e?.quality === "mixed" ? "sim-edge" : "");
 
 function TotalRange({ e }: { e: Energy }): JSX.Element {
   const { t, range } = useWords();
@@ -57,16 +57,17 @@ function TotalRange({ e }: { e: Energy }): JSX.Element {
 }
 
 function EnergyCard({ d, replay }: { d: DashboardStats; replay: Session | undefined }): JSX.Element {
-  const { t } = useWords();
+  const { t, zone } = useWords();
   const e = d.energy_summary;
   const q = quantity(e?.energy_kwh, kEnergy);
-  const mix = e && known(e.energy_kwh) ? e.method.counter_kwh / (e.energy_kwh ?? 1) : null;
+  const trend = bars(d.hourly, zone).map((b) => b.value);
+  const mix = e?.method && known(e.energy_kwh) ? e.method.counter_kwh / (e.energy_kwh ?? 1) : null;
   return (
     <section className={`card kpi span3 ${edge(e)}`} aria-label={t("dash.energy")}>
       <div className="card-head"><h2>{t("dash.energy")}</h2><SimBadge quality={e?.quality} /><ReplayBadge of={replay} /></div>
       <div className="kpi-row">
         <EvidenceButton of={{ kind: "energy", scope: "cluster", id: "" }} className="big"><Value text={q.text} unit={q.unit} reason={t(e ? "unknown.no_data" : "unknown.no_accounts")} /></EvidenceButton>
-        <Sparkline values={d.hourly.slice(-48).map((h) => h.energy_kwh)} max={Math.max(0, ...d.hourly.map((h) => h.energy_kwh ?? 0))} width={84} />
+        <Sparkline values={trend} max={Math.max(0, ...trend.map((v) => v ?? 0))} width={84} />
       </div>
       {e ? <>
         <div className="line">{t("word.counter")} {percent(mix)} · {t("word.integrated")} {percent(mix === null ? null : 1 - mix)}</div>
@@ -124,6 +125,9 @@ function CoverageCard({ d }: { d: DashboardStats }): JSX.Element {
   );
 }
 
+/** Alerts whose subject is no node. */
+const kOfZone: ReadonlySet<string> = new Set(["conservation", "carbon_degraded", "carbon_off"]);
+
 function Alerts({ d }: { d: DashboardStats }): JSX.Element {
   const { t, time, age, code } = useWords();
   const total = Math.max(d.alerts_total ?? 0, d.alerts.length);
@@ -136,7 +140,7 @@ function Alerts({ d }: { d: DashboardStats }): JSX.Element {
           {list.map((a) => (
             <li key={`${a.kind}${a.subject}`} title={a.text}>
               <span className="warn-text" aria-hidden="true">▲</span>
-              <span><Link to={hrefTo(`/nodes/${encodeURIComponent(a.subject)}`)}>{a.subject}</Link> {code("alert", a.kind, a.text)}</span>
+              <span>{kOfZone.has(a.kind) ? a.subject : <Link to={hrefTo(`/nodes/${encodeURIComponent(a.subject)}`)}>{a.subject}</Link>} {code("alert", a.kind, a.text)}</span>
               <span className="dim" title={a.since === null ? undefined : time(a.since)}>{a.since === null ? "" : age(a.since)}</span>
             </li>
           ))}
@@ -169,6 +173,7 @@ function Top({ d }: { d: DashboardStats }): JSX.Element {
             {t(`dash.top.${x}`)}
           </button>
         ))}
+        <SimBadge quality={d.energy_summary?.quality} />
       </div>
       <TopTable d={d} tab={active} rows={d.top[active]} />
     </div>

@@ -11,10 +11,11 @@ import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { EstimateBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
-import { plainReason } from "../ui/sources";
+import { ownReason } from "../ui/sources";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
+import { Why } from "../ui/Why";
 import { frameOf, railLines, singleLine, sumLine } from "./curves";
 import { useZoom } from "./useZoom";
 
@@ -35,7 +36,7 @@ export function NodeMonitor({ id }: { id: string }): JSX.Element {
       <Guard><Head n={node.data} cluster={cluster} range={range} every={every} auto={auto} setAuto={setAuto} /></Guard>
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
       {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Charts id={id} c={curves.data} n={node.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={energy.data} /></Guard>}
-      <Guard><Devices n={node.data} c={curves.data} partial={energy.data?.partial_seconds ?? 0} /></Guard>
+      <Guard><Devices n={node.data} c={curves.data} /></Guard>
       {!node.data.partial_view && <Guard><Sources n={node.data} /></Guard>}
     </div>
   );
@@ -81,7 +82,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
           <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kw.text} unit={kw.unit} reason={t("unknown.no_data")} /></EvidenceButton>
           <span className="dim">{e ? t("total.hours", { range: span(e.from, e.to) }) : ""}</span></div>
         <div><span className="label">{t("word.coverage")}</span>
-          <EvidenceButton of={{ kind: "coverage", scope: "node", id: n.node_id }} className="mid"><Value text={coverage(n.coverage, n.gap_seconds, e?.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton>
+          <EvidenceButton of={{ kind: "coverage", scope: "node", id: n.node_id }} className="mid"><Value text={coverage(n.coverage, n.gap_seconds, n.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton>
           {e && <MissingLine energy={e} />}</div>
       </div>
       {e && <CoverageNote energy={e} />}
@@ -146,12 +147,11 @@ function Sources({ n }: { n: NodeDetail }): JSX.Element {
             <thead><tr><th scope="col">{t("col.source")}</th><th scope="col">{t("col.state")}</th><th scope="col">{t("col.why")}</th></tr></thead>
             <tbody>
               {list.map((s, i) => {
-                const plain = plainReason(s.reason);
                 return (
                   <tr key={`${s.source}/${i}`} data-row={s.source} data-state={s.state}>
                     <td className="mono">{s.source}</td>
                     <td><span className={`state ${s.state === "ok" ? "live" : s.state === "failed" ? "silent" : "dim"}`}><span aria-hidden="true">{kSourceMarks[s.state] ?? "○"} </span>{code("node.source", s.state)}</span></td>
-                    <td className="wrap">{plain && t(plain)} {s.reason && <span className={plain ? "dim" : ""}>{s.reason}</span>}</td>
+                    <td className="wrap"><Why reason={s.reason} /></td>
                   </tr>
                 );
               })}
@@ -168,7 +168,7 @@ function Sources({ n }: { n: NodeDetail }): JSX.Element {
 const kComponents = ["gpu", "cpu_package", "dram"];
 const place = (d: Device): number => (kComponents.indexOf(d.domain) + kComponents.length + 1) % (kComponents.length + 1);
 
-function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined; partial: number }): JSX.Element {
+function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.Element {
   const { t, code } = useWords();
   const [unit, div] = pickFor(kEnergy, n.devices.map((d) => d.energy_kwh));
   const ranges = useMemo(() => {
@@ -187,7 +187,7 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
   const adds = n.energy_uj !== null && sum.toString() === n.energy_uj;
   return (
     <section className="card span12">
-      <div className="card-head"><h2>{t("node.devices")}</h2>{!n.partial_view && <span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span>}</div>
+      <div className="card-head"><h2>{t("node.devices")}</h2><SimBadge quality={n.simulated ? "simulated" : ""} />{!n.partial_view && <span className="dim">{t("dash.devices_known", { known: n.devices_known, total: n.devices_total })}</span>}</div>
       {n.partial_view && <div className="line dim">{t("node.team_view")}</div>}
       {n.devices.length === 0 ? n.partial_view ? null : <div className="line dim">{t("node.no_devices")}</div> : (
         <div className="scroll-x">
@@ -200,7 +200,8 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
             </tr></thead>
             <tbody>
               {list.map((d) => {
-                const why = d.reason ?? t("unknown.no_reading");
+                const own = ownReason(d.reason);
+                const why = own ? t(own) : d.reason ?? t("unknown.no_reading");
                 const not = t("unknown.not_reported");
                 return (
                   <tr key={`${d.domain}/${d.index}`} data-row={`${d.domain}/${d.index}`} data-device={d.index}>
@@ -212,7 +213,7 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
                     <td className="r"><Value text={number(d.power_limit_watts)} reason={not} /></td>
                     <td className="r"><Value text={number(known(d.energy_kwh) === null ? null : (d.energy_kwh ?? 0) / div)} reason={t("unknown.no_data")} /></td>
                     <td className={coverageIsLow(d.coverage) ? "r warn-text" : "r"}><Value text={coverage(d.coverage, d.gap_seconds, d.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(d.coverage) && <span aria-hidden="true"> ▲</span>}</td>
-                    <td className="clip">{d.method ? code("method", d.method) : <Unknown reason={why} />}{d.reason && <span className="dim"> {d.reason}</span>}</td>
+                    <td className="clip">{d.method ? code("method", d.method) : <Unknown reason={why} />}{d.reason && <span className="dim"> <Why reason={d.reason} /></span>}</td>
                     <td className="r"><Value text={percent(d.util)} reason={not} /></td>
                     <td className="r"><Value text={bytes(d.memory_used_bytes)} reason={not} /></td>
                     <td className="r"><Value text={published(d.temperature_c)} reason={not} /></td>
@@ -221,7 +222,7 @@ function Devices({ n, c, partial }: { n: NodeDetail; c: PowerCurves | undefined;
               })}
               <tr className="total"><td className="name" colSpan={6}><strong>{t("node.sum_devices")}</strong> {adds && <span className="dim plain">{t("task.where.match")}</span>}</td>
                 <td className="r"><Value text={number(known(n.energy_kwh) === null ? null : (n.energy_kwh ?? 0) / div)} reason={t("unknown.no_data")} /></td>
-                <td className="r"><Value text={coverage(n.coverage, n.gap_seconds, partial)} reason={t("unknown.no_data")} /></td><td colSpan={4} /></tr>
+                <td className="r"><Value text={coverage(n.coverage, n.gap_seconds, n.partial_seconds)} reason={t("unknown.no_data")} /></td><td colSpan={4} /></tr>
             </tbody>
           </table>
         </div>

@@ -5,12 +5,13 @@ import { hrefTo, Link, useQueryValue } from "../app/router";
 import { count, factor as factorText } from "../format/number";
 import { isoText } from "../format/time";
 import { knownKey, useWords } from "../i18n";
-import { PlaceholderBadge } from "../ui/Badges";
+import { PlaceholderBadge, SimBadge } from "../ui/Badges";
 import { unitText } from "../ui/Notes";
 import { Empty, ErrorBox, NoNodes, Skeleton } from "../ui/States";
 import { Unknown } from "../ui/Value";
+import { Why } from "../ui/Why";
 
-const kMarks: Record<string, string> = { booked: "●", shadow: "◐", estimated: "≈", unknown: "○" };
+const kMarks: Record<string, string> = { booked: "●", silent: "◌", shadow: "◐", estimated: "≈", unknown: "○" };
 
 export function Settings(): JSX.Element {
   const { t, code, age } = useWords();
@@ -48,11 +49,11 @@ export function Settings(): JSX.Element {
               <tr key={`${node}/${s.source}`} data-row={`${node}/${s.source}`}>
                 <td className="name">{rows[i - 1]?.node === node ? <span className="sr">{node}</span> : <Link to={hrefTo(`/nodes/${encodeURIComponent(node)}`)}>{node}</Link>}</td>
                 <td className="mono">{s.source}</td>
-                <td className="r num">{count(s.devices)}</td>
-                <td><span className={`state ${s.state === "booked" ? "live" : s.state === "estimated" ? "est-text" : "dim"}`}><span aria-hidden="true">{kMarks[s.state] ?? "○"} </span>{code("settings.state", s.state)}</span></td>
+                <td className="r num">{s.devices === null ? <Unknown reason={s.why_not ?? t("unknown.not_read")} /> : count(s.devices)}</td>
+                <td><span className={`state ${s.state === "booked" ? "live" : s.state === "silent" ? "silent" : s.state === "estimated" ? "est-text" : "dim"}`}><span aria-hidden="true">{kMarks[s.state] ?? "○"} </span>{code("settings.state", s.state)}</span> <SimBadge quality={s.simulated ? "simulated" : ""} /></td>
                 <td>{gives(s)}</td>
                 <td title={isoText(s.last_read_at)}>{s.last_read_at === null ? <Unknown reason={s.why_not ?? t("unknown.not_read")} /> : age(s.last_read_at)}</td>
-                <td className="opt">{s.why_not ?? ""}</td>
+                <td className="opt"><Why reason={s.why_not} /></td>
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { useEnergy, usePower } from "../api/queries";
+import { useEnergy, usePower, useTask } from "../api/queries";
 import type { PowerCurves, PowerSeries, TaskEnergy } from "../api/types";
 import { hrefTo, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
@@ -15,6 +15,7 @@ import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, sumLine } from "./curves";
+import { TaskOutlook } from "./TaskOutlook";
 import { useZoom } from "./useZoom";
 
 export function TaskDetail({ id }: { id: string }): JSX.Element {
@@ -25,6 +26,7 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
   const [zoom, setZoom] = useZoom();
   const every = auto === "on" ? 20_000 : false;
   const energy = useEnergy("task", id, cluster, range, every);
+  const task = useTask(id, cluster, range, every);
   const curves = usePower("task", id, cluster, range, zoom, every);
   if (energy.isPending) return <div className="sheet"><Skeleton lines={16} /></div>;
   if (energy.isError && !energy.data) return <ErrorBox error={energy.error} what={t("what.task", { id })} retry={() => void energy.refetch()} />;
@@ -38,6 +40,8 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
         <label className="check"><input type="checkbox" role="switch" checked={auto === "on"} onChange={(x) => setAuto(x.target.checked ? "on" : "off")} />{t("node.auto20")}</label>
       </div>
       <Guard><Cards e={e} /></Guard>
+      {task.isError && <ErrorBox error={task.error} what={t("what.task", { id })} retry={() => void task.refetch()} />}
+      {task.data && <Guard><TaskOutlook task={task.data} /></Guard>}
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
       {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Curves c={curves.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={e} /></Guard>}
       <Guard><Where e={e} /></Guard>
@@ -50,17 +54,16 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
   const id = e.id;
   const q = quantity(e.energy_kwh, kEnergy);
   const m = quantity(e.carbon_kgco2e, kMass);
-  const sim = e.quality !== "measured" ? "sim-edge" : "";
+  const sim = e.quality === "simulated" || e.quality === "mixed" ? "sim-edge" : "";
   const total = known(e.energy_kwh);
   const shared = known(e.shared_energy_kwh) ?? 0;
   const portion = total !== null && total > 0 ? Math.min(1, shared / total) : null;
-  const tokens = e.token_efficiency;
   const note = e.notes.find((n) => n.code === "shared_card");
   const tasks = known(note?.params?.["tasks"]);
   const percentOf = known(note?.params?.["share_percent"]);
   return (
     <div className="grid">
-      <section className={`card kpi span3 ${sim}`} aria-label={t("task.energy")}>
+      <section className={`card kpi span4 ${sim}`} aria-label={t("task.energy")}>
         <div className="card-head"><h2>{t("task.energy")}</h2><SimBadge quality={e.quality} /></div>
         <div className="kpi-row"><EvidenceButton of={{ kind: "energy", scope: "task", id }} className="big"><Value text={q.text} unit={q.unit} reason={t("unknown.no_data")} /></EvidenceButton></div>
         {portion !== null && (
@@ -77,23 +80,18 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
           : t("task.attr.unknown")}</div>
         <div className="line dim">{t("total.hours", { range: range(e.from, e.to) })}</div>
       </section>
-      <section className={`card kpi span3 ${sim}`} aria-label={t("task.carbon")} data-card="carbon">
+      <section className={`card kpi span4 ${sim}`} aria-label={t("task.carbon")} data-card="carbon">
         <div className="card-head"><h2>{t("task.carbon")}</h2><SimBadge quality={e.quality} /></div>
         {e.carbon_hidden_reason ? <div className="line">{code("reason", e.carbon_hidden_reason)}</div> : <>
           <div className="kpi-row"><EvidenceButton of={{ kind: "carbon", scope: "task", id }} className="big"><Value text={m.text} unit={m.unit === "" ? "" : `${m.unit}\u00a0${gasName(e.emission_factor?.gas)}`} reason={t("unknown.carbon")} /></EvidenceButton></div>
           {e.emission_factor && <><FactorLine factor={e.emission_factor} /><div className="line dim">{t("factor.method")}</div></>}
         </>}
       </section>
-      <section className="card kpi span3" aria-label={t("word.coverage")}>
-        <div className="card-head"><h2>{t("word.coverage")}</h2></div>
+      <section className={`card kpi span4 ${sim}`} aria-label={t("word.coverage")}>
+        <div className="card-head"><h2>{t("word.coverage")}</h2><SimBadge quality={e.quality} /></div>
         <div className="kpi-row"><EvidenceButton of={{ kind: "coverage", scope: "task", id }} className="big"><Value text={coverage(e.coverage, e.gap_seconds, e.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton></div>
         {coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : <MissingLine energy={e} />}
         <Notes energy={e} />
-      </section>
-      <section className="card kpi span3" aria-label={t("task.tokens")}>
-        <div className="card-head"><h2>{t("task.tokens")}</h2></div>
-        <div className="kpi-row"><span className="big-text"><Value text={number(tokens?.tokens_per_joule)} reason={tokens?.reason ? code("reason", tokens.reason) : t("task.tokens.na")} /></span></div>
-        <div className="line dim">{tokens ? (known(tokens.tokens_per_joule) === null ? code("reason", tokens.reason) : "") : t("task.tokens.na")}</div>
       </section>
     </div>
   );
@@ -129,7 +127,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
   const cell = (v: number | null): string => number(known(v) === null ? null : (v ?? 0) / div);
   return (
     <section className="card">
-      <div className="card-head"><h2>{t("task.where")}</h2>{diff !== null && (diff === 0n ? <span className="dim">✓ {t("task.where.match")}</span> : <span className="bad-text">▲ {t("task.where.mismatch", { d: exactMicrojoules(diff) })}</span>)}</div>
+      <div className="card-head"><h2>{t("task.where")}</h2><SimBadge quality={e.quality} />{diff !== null && (diff === 0n ? <span className="dim">✓ {t("task.where.match")}</span> : <span className="bad-text">▲ {t("task.where.mismatch", { d: exactMicrojoules(diff) })}</span>)}</div>
       {e.allocations.length === 0 ? <div className="line dim">{t("task.where.none")}</div> : (
         <div className="scroll-x">
           <table className="table wide">
@@ -141,7 +139,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
                   <td>{a.domain === "gpu" ? t("node.gpu", { i: a.device_index }) : t("node.domain", { domain: code("", a.domain), i: a.device_index })}</td>
                   <td title={`${isoText(a.first_sample_at)} / ${isoText(a.last_sample_at)}`}>{a.first_sample_at === null ? <Unknown reason={t("unknown.no_data")} /> : `${time(a.first_sample_at)} – ${a.last_sample_at === null ? kUnknown : time(a.last_sample_at)}`}</td>
                   <td><AttributionBadge value={a.attribution} /></td>
-                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage, 0, a.partial_seconds ?? (e.allocations.length === 1 ? e.partial_seconds : 0))} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
+                  <td className={coverageIsLow(a.coverage) ? "r warn-text" : "r"}><Value text={coverage(a.coverage, 0, a.partial_seconds)} reason={t("unknown.no_data")} />{coverageIsLow(a.coverage) && <span aria-hidden="true"> ▲</span>}</td>
                   <td className="r"><Value text={cell(a.energy_kwh)} reason={t("unknown.no_data")} /></td>
                 </tr>
               ))}

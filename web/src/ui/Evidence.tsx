@@ -22,7 +22,7 @@ export function EvidenceButton({ of, children, className = "" }: { of: EvidenceR
   const key: MessageKey = `ev.${of.kind}`;
   const open = (): void => setQuery({ drawer: drawerValue(of) }, false);
   return (
-    <button type="button" className={`figure ${className}`} onClick={open} title={t("ev.open", { what: t(key) })} aria-haspopup="dialog">
+    <button type="button" className={`figure ${className}`} onClick={open} title={t("ev.show", { what: t(key) })} aria-haspopup="dialog">
       {children}
     </button>
   );

@@ -1,11 +1,15 @@
 /** Energy per hour (or day): unknown is a hatched column, never a zero; low coverage wears a hatch cap. */
 import { useLayoutEffect, useRef, useState } from "react";
-import type { HourRow } from "../api/types";
-import { coverage, kEnergy, known, kwh, number, pickFor } from "../format/number";
+import type { Energy, HourRow } from "../api/types";
+import { coverage, coverageIsLow, kEnergy, known, kwh, kwhOf, microjoules, number, pickFor } from "../format/number";
 import { dateText, millis, parts, type Zone } from "../format/time";
 import { useWords } from "../i18n";
+import { SimBadge } from "./Badges";
 
-export interface Bar { from: number; to: number; value: number | null; coverage: number | null; hours: number; missing: number; early: number; gap: number; partial: number }
+export interface Bar { from: number; to: number; value: number | null; uj: bigint | null; coverage: number | null; hours: number; missing: number; early: number; covered: number; gap: number; partial: number }
+
+/** As the ledger divides them: of sums of seconds, never a mean of percentages. */
+const shareOf = (covered: number, gap: number): number | null => (covered + gap > 0 ? covered / (covered + gap) : null);
 
 /** Hours as bars; from 49 hours on, days of the reader's zone, each with its missing hours counted. */
 export function bars(hours: readonly HourRow[], zone: Zone, since: number | null = null): Bar[] {
@@ -15,7 +19,7 @@ export function bars(hours: readonly HourRow[], zone: Zone, since: number | null
     if (from === null) return [];
     const empty = known(h.energy_kwh) === null;
     const early = since !== null && from + kHour <= since;
-    return [{ from, to: from + kHour, value: known(h.energy_kwh), coverage: known(h.coverage), hours: 1, missing: empty && !early ? 1 : 0, early: empty && early ? 1 : 0, gap: known(h.gap_seconds) ?? 0, partial: known(h.partial_seconds) ?? 0 }];
+    return [{ from, to: from + kHour, value: known(h.energy_kwh), uj: microjoules(h.energy_uj), coverage: known(h.coverage), hours: 1, missing: empty && !early ? 1 : 0, early: empty && early ? 1 : 0, covered: known(h.covered_seconds) ?? 0, gap: known(h.gap_seconds) ?? 0, partial: known(h.partial_seconds) ?? 0 }];
   });
   if (one.length <= 49) return one;
   const days = new Map<string, Bar>();
@@ -24,23 +28,32 @@ export function bars(hours: readonly HourRow[], zone: Zone, since: number | null
     const key = `${p.year}-${p.month}-${p.day}`;
     const d = days.get(key);
     if (!d) {
-      days.set(key, { ...h, coverage: h.coverage ?? 0 });
+      days.set(key, { ...h });
       continue;
     }
     d.to = h.to;
-    // Hours without a row count as not covered.
-    d.coverage = ((d.coverage ?? 0) * d.hours + (h.coverage ?? 0)) / (d.hours + 1);
     d.hours += 1;
     d.missing += h.missing;
     d.early += h.early;
+    d.covered += h.covered;
     d.gap += h.gap;
+    d.coverage = shareOf(d.covered, d.gap);
     d.partial += h.partial;
     if (h.value !== null) d.value = (d.value ?? 0) + h.value;
+    if (h.uj !== null) d.uj = (d.uj ?? 0n) + h.uj;
   }
   return [...days.values()];
 }
 
-export function HourBars({ hours, now, since = null, height = 132 }: { hours: readonly HourRow[]; now: number; since?: number | null; height?: number }): JSX.Element {
+/** The bars' sum, to the microjoule: it is the total's, but for what came after its month was sealed. */
+export function sumOf(list: readonly Bar[]): number | null {
+  const exact = list.reduce<bigint | null>((s, b) => (b.uj === null ? s : (s ?? 0n) + b.uj), null);
+  return kwhOf(exact);
+}
+
+interface Props { hours: readonly HourRow[]; total?: Energy | undefined; now: number; since?: number | null; height?: number }
+
+export function HourBars({ hours, total, now, since = null, height = 132 }: Props): JSX.Element {
   const { t, range, zone, clock, time, lang } = useWords();
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(600);
@@ -66,7 +79,8 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
   const ticks = max > 0 ? niceTicks(max / factor) : [0];
   const every = Math.max(1, Math.ceil(64 / slot));
   const best = list.reduce<Bar | null>((a, b) => (b.value !== null && (a === null || b.value > (a.value ?? 0)) ? b : a), null);
-  const sum = list.every((b) => b.value === null) ? null : list.reduce((s, b) => s + (b.value ?? 0), 0);
+  const sum = sumOf(list);
+  const late = known(total?.adjustments_kwh);
   const missing = list.reduce((s, b) => s + b.missing, 0);
   const early = list.reduce((s, b) => s + b.early, 0);
   const hoursTold = list.reduce((s, b) => s + b.hours, 0);
@@ -75,10 +89,10 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
   const chosen = at === null ? null : list[at];
   return (
     <figure className="bars">
-      <div className="card-head"><h2>{t(daily ? "dash.daily" : "dash.hourly", { unit })}</h2>
+      <div className="card-head"><h2>{t(daily ? "dash.daily" : "dash.hourly", { unit })}</h2><SimBadge quality={total?.quality} />
         <span className="grow" />
         {list.some((b) => b.missing > 0) && <span className="legend-note"><svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" fill="url(#tw-hatch)" /></svg> {t("dash.hourly.nodata")}</span>}
-        {list.some((b) => b.value !== null && b.coverage !== null && b.coverage < 0.99) && <span className="legend-note"><svg width="12" height="12" aria-hidden="true"><rect y="4" width="12" height="8" fill="var(--tw-accent)" /><rect width="12" height="4" fill="url(#tw-hatch)" /></svg> {t("dash.hourly.low")}</span>}
+        {list.some((b) => b.value !== null && coverageIsLow(b.coverage)) && <span className="legend-note"><svg width="12" height="12" aria-hidden="true"><rect y="4" width="12" height="8" fill="var(--tw-accent)" /><rect width="12" height="4" fill="url(#tw-hatch)" /></svg> {t("dash.hourly.low")}</span>}
       </div>
       <div ref={box} className="bars-box" style={{ height }}>
         <svg width={width} height={height} role="img" aria-label={t("dash.hourly", { unit })} onPointerLeave={() => setAt(null)}>
@@ -92,7 +106,7 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
             const x = left + i * slot;
             const w = Math.max(1, slot - Math.min(3, slot * 0.2));
             const running = now < b.to;
-            const low = b.coverage !== null && b.coverage < 0.99;
+            const low = coverageIsLow(b.coverage);
             return (
               <g key={b.from} data-bar={b.value === null ? "unknown" : running ? "running" : "known"} onPointerEnter={() => setAt(i)}>
                 <rect x={x} y={14} width={slot} height={inner} fill="transparent" />
@@ -113,7 +127,7 @@ export function HourBars({ hours, now, since = null, height = 132 }: { hours: re
           </div>
         )}
       </div>
-      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold - missing - early, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), without: without === "" ? "" : t("dash.hourly.without", { list: without }) })}</figcaption>
+      <figcaption>{sum === null || !best ? t("dash.hourly.none", { n: hoursTold }) : t("dash.hourly.caption", { sum: `${number(sum / capFactor)}\u00a0${capUnit}`, n: hoursTold - missing - early, max: `${number((best.value ?? 0) / capFactor)}\u00a0${capUnit}`, time: time(best.from), without: without === "" ? "" : t("dash.hourly.without", { list: without }) })}{late !== null && ` ${t("dash.hourly.late", { e: kwh(late) })}`}{daily && ` ${t("dash.daily.edges")}`}</figcaption>
     </figure>
   );
 }

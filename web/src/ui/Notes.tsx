@@ -15,6 +15,8 @@ export function noteText(note: Note, w: Words, e: Partial<Energy>): string {
       const c = coverage(percent === null ? e.coverage : percent / 100, gap, e.partial_seconds);
       return c === kUnknown || gap === null ? note.text : w.t(key, { c, gap: amount(e.scope ?? "", gap, w) });
     }
+    case "open_gap":
+      return w.t(key, { d: amount(e.scope ?? "", known(p["open_gap_seconds"]), w) });
     case "placeholder_factor":
       return w.t(key, { v: `${factor(known(p["value"]) ?? e.emission_factor?.value)} ${unitText(e.emission_factor?.unit ?? "kgCO2e/kWh")}` });
     case "total_hours": {
@@ -34,7 +36,7 @@ export function unitText(unit: unknown): string {
 }
 
 /** Notes that stand on the page itself; the rest is in the evidence drawer. */
-const kOnPage = new Set(["spread", "partial", "estimated_not_booked"]);
+const kOnPage = new Set(["open_gap", "spread", "partial", "estimated_not_booked"]);
 
 export function Notes({ energy, all = false }: { energy: Energy; all?: boolean }): JSX.Element | null {
   const w = useWords();
@@ -44,7 +46,7 @@ export function Notes({ energy, all = false }: { energy: Energy; all?: boolean }
 }
 
 /** Nothing is missing in the total although power was unknown for a while: a counter went on. */
-export const bridged = (e: Pick<Energy, "gap_seconds" | "method"> | undefined): boolean => e !== undefined && e.gap_seconds === 0 && (known(e.method?.counter_kwh) ?? 0) > 0 && (known(e.method?.integrated_kwh) ?? 0) === 0;
+export const bridged = (e: Pick<Energy, "gap_seconds" | "method"> | undefined): boolean => e !== undefined && e.gap_seconds === 0 && (known(e.method?.counter_kwh) ?? 0) > 0 && known(e.method?.integrated_kwh) === 0;
 
 /** The first sample, where the period begins before it: coverage counts from there. */
 function lateStart(e: Pick<Energy, "from" | "first_sample_at">): number | null {
@@ -58,8 +60,8 @@ export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "covera
   const w = useWords();
   if (known(energy.coverage) === null) return null;
   const parts = [
-    energy.gap_seconds > 0 ? w.t("coverage.some", { gap: missing(energy, w) }) : null,
-    energy.partial_seconds > 0 ? w.t(bridged(energy) ? "coverage.partly_bridged" : "coverage.partly", { d: amount(energy.scope, energy.partial_seconds, w) }) : null,
+    (known(energy.gap_seconds) ?? 0) > 0 ? w.t("coverage.some", { gap: missing(energy, w) }) : null,
+    (known(energy.partial_seconds) ?? 0) > 0 ? w.t(bridged(energy) ? "coverage.partly_bridged" : "coverage.partly", { d: amount(energy.scope, energy.partial_seconds, w) }) : null,
   ].filter((x) => x !== null);
   const since = lateStart(energy);
   return (
@@ -71,7 +73,7 @@ export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "covera
 }
 
 /** Seconds of many nodes add up to more than the range: the text says whose time it is. */
-export const amount = (scope: string, seconds: number, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : scope === "team" ? w.t("coverage.task_time", { d: w.duration(seconds) }) : w.duration(seconds));
+export const amount = (scope: string, seconds: number | null, w: Words): string => (scope === "cluster" ? w.t("coverage.node_time", { d: w.duration(seconds) }) : scope === "team" ? w.t("coverage.task_time", { d: w.duration(seconds) }) : w.duration(seconds));
 export const missing = (e: Pick<Energy, "scope" | "gap_seconds">, w: Words): string => amount(e.scope, e.gap_seconds, w);
 
 /** The sentence that real energy is higher, wherever coverage is below 99%. */

@@ -1,6 +1,19 @@
 /** Why a source gives nothing, in plain words of the reader's language; the agent's own words stand beside them. */
 import type { MessageKey } from "../i18n";
 
+/** The server's own sentences: nothing is lost when they are shown in the reader's language alone. */
+const kOwn: Readonly<Record<string, MessageKey>> = {
+  "the agent is silent": "node.why.silent",
+  "the last sample is old": "node.why.old",
+  "the source gave no power in the last round": "node.why.no_power",
+  "gave no power in the last round": "node.why.no_power",
+  "estimates are shown apart and never booked": "node.why.estimate",
+  "not read yet": "node.why.not_read",
+  "nothing came since its last sample: look at the agent there": "node.why.since",
+};
+
+export const ownReason = (reason: string | null | undefined): MessageKey | null => (reason ? kOwn[reason] ?? null : null);
+
 const kPatterns: readonly (readonly [RegExp, MessageKey])[] = [
   [/permission denied|operation not permitted/i, "node.why.permission"],
   [/no answer|timed out|deadline|no end within/i, "node.why.hangs"],

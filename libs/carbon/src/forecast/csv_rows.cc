@@ -15,7 +15,7 @@ constexpr std::size_t kMostShown = 60;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string_view trimmed(std::string_view text) {
-  const auto drop = [](char c) { return c == ' ' || c == '\r' || c == '\t' || c == '"'; };
+  const auto drop = [](char c) { return c == ' ' || c == '\r' || c == '\t'; };
   while (!text.empty() && drop(text.front())) text.remove_prefix(1);
   while (!text.empty() && drop(text.back())) text.remove_suffix(1);
   return text;
@@ -28,14 +28,59 @@ std::string shown(std::string_view text) {
   return out;
 }
 
-void split(std::string_view line, char separator, std::vector<std::string_view>& out) {
+/// The cells of one line; a separator within double quotes parts nothing.
+/// @return false: a quote isn't closed, or something stands behind a closed one
+bool split(std::string_view line, char separator, std::vector<std::string_view>& out) {
   out.clear();
   for (;;) {
-    const auto at = line.find(separator);
-    out.push_back(trimmed(line.substr(0, at)));
-    if (at == std::string_view::npos) return;
+    const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
+    std::size_t at = std::string_view::npos;
+    if (begin < line.size() && line[begin] == '"') {
+      auto close = line.find('"', begin + 1);
+      while (close != std::string_view::npos && line.substr(close + 1).starts_with('"'))
+        close = line.find('"', close + 2);
+      if (close == std::string_view::npos) return false;
+      at = line.find(separator, close + 1);
+      if (!trimmed(line.substr(close + 1, at == std::string_view::npos ? at : at - close - 1)).empty())
+        return false;
+      out.push_back(trimmed(line.substr(begin + 1, close - begin - 1)));
+    } else {
+      at = line.find(separator);
+      out.push_back(trimmed(line.substr(0, at)));
+    }
+    if (at == std::string_view::npos) return true;
     line.remove_prefix(at + 1);
   }
+}
+
+/// A number in another spelling than ours: "301,5", "1.234,5", "1 234". Nobody may read it as another number,
+/// nor as none.
+bool is_foreign_number(std::string_view text) {
+  constexpr std::string_view kNoBreakSpace = "\xC2\xA0";
+  bool digit = false;
+  bool foreign = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c >= '0' && c <= '9') {
+      digit = true;
+    } else if (c == ',' || c == ' ' || c == '\'' || c == '_') {
+      foreign = true;
+    } else if (text.substr(i).starts_with(kNoBreakSpace)) {
+      foreign = true;
+      ++i;
+    } else if (c == '.') {
+      foreign = foreign || text.find('.', i + 1) != std::string_view::npos;
+    } else if (i > 0 || (c != '+' && c != '-')) {
+      return false;
+    }
+  }
+  return digit && foreign;
+}
+
+tl::unexpected<Error> bad_cell(std::size_t line, std::string_view column, std::string_view cell) {
+  return fail(ErrorCode::invalid_input,
+              fmt::format("line {}, column \"{}\": \"{}\" is no number", line, shown(column), shown(cell)),
+              "write it with a decimal point and without marks between thousands, such as 301.5");
 }
 
 std::optional<double> number(std::string_view text) {
@@ -106,6 +151,7 @@ Result<CsvRows> read_csv_rows(std::string_view text, std::string_view column) {
   CsvRows out;
   std::vector<std::size_t> chosen;
   std::vector<std::string_view> cells;
+  std::size_t columns = 0;  ///< that the header names
   char separator = ',';
   for (std::size_t line_number = 1; !text.empty(); ++line_number) {
     const auto end = text.find('\n');
@@ -118,12 +164,23 @@ Result<CsvRows> read_csv_rows(std::string_view text, std::string_view column) {
           separator = candidate;
           break;
         }
-      split(line, separator, cells);
+    }
+    if (!split(line.substr(0, line.find_last_not_of('\r') + 1), separator, cells))
+      return fail(ErrorCode::invalid_input, fmt::format("line {}: a quote isn't closed", line_number),
+                  "close it, or write the line without quotes");
+    if (chosen.empty()) {
       TW_TRY(chosen, choose(cells, column));
+      columns = cells.size();
       for (const std::size_t index : chosen) out.names.emplace_back(cells[index]);
       continue;
     }
-    split(line, separator, cells);
+    while (cells.size() > columns && cells.back().empty()) cells.pop_back();
+    if (cells.size() > columns)
+      return fail(
+          ErrorCode::invalid_input,
+          fmt::format("line {}: {} cells where the first line names {}", line_number, cells.size(), columns),
+          fmt::format("a \"{}\" within a number or a name parts it: write numbers with a decimal point",
+                      separator == '\t' ? "tab" : std::string(1, separator)));
     const auto time = read_time(cells.front());
     if (!time)
       return fail(ErrorCode::invalid_input,
@@ -137,6 +194,8 @@ Result<CsvRows> read_csv_rows(std::string_view text, std::string_view column) {
     for (const std::size_t index : chosen) {
       const auto cell = index < cells.size() ? cells[index] : std::string_view{};
       row.values.push_back(number(cell));
+      if (!row.values.back() && is_foreign_number(cell))
+        return bad_cell(line_number, out.names[row.values.size() - 1], cell);
       if (!row.values.back() && !cell.empty()) ++out.unreadable_cells;
     }
   }

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -77,6 +79,11 @@ class FileSink final : public ImageSink {
   }
   Status begin() { return write(kMagic); }
   Status add(const TaskInfo& task) override { return put(RecordKind::task, encode_record(task)); }
+  Status add(const EpochReport& report) override { return put(RecordKind::epoch, encode_record(report)); }
+  Status add(const TokenHour& hour) override { return put(RecordKind::token_hour, encode_record(hour)); }
+  Status add(const TokenCounter& counter) override {
+    return put(RecordKind::token_counter, encode_record(counter));
+  }
   Status add(const TokenRecord& token) override { return put(RecordKind::token, encode_record(token)); }
   Status add(const AuditEntry& entry) override { return put(RecordKind::audit, encode_record(entry)); }
   Status add(const NodeImage& node) override { return put(RecordKind::node, encode_record(node)); }
@@ -234,6 +241,30 @@ class Reader {
   std::unique_ptr<ZSTD_DCtx, Free> zstd_{ZSTD_createDCtx()};
 };
 
+/// The file that a backup is written to under another name than its own. One that a killed backup left is
+/// begun anew; one that is being written, or that is no backup's, is left alone.
+Result<int> take_part(const std::string& part) {
+  const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return tl::unexpected(io_error(part, "making the backup"));
+  std::string start(kMagic.size(), '\0');
+  struct stat ours{};
+  struct stat there{};
+  Status usable;
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || ::stat(part.c_str(), &there) != 0 || ::fstat(fd, &ours) != 0 ||
+      ours.st_ino != there.st_ino) {
+    usable = fail(ErrorCode::conflict, part + ": another backup is being written there", "give a new name");
+  } else if (const auto n = ::pread(fd, start.data(), start.size(), 0);
+             n < 0 || !kMagic.starts_with(std::string_view(start).substr(0, static_cast<std::size_t>(n)))) {
+    usable =
+        fail(ErrorCode::conflict, part + " is there, and is no backup that was cut off", "give a new name");
+  } else if (::ftruncate(fd, 0) != 0) {
+    usable = tl::unexpected(io_error(part, "making the backup"));
+  }
+  if (usable) return fd;
+  ::close(fd);
+  return tl::unexpected(std::move(usable).error());
+}
+
 }  // namespace
 
 Result<BackupSummary> write_backup(ImageSource& source, const std::string& path) {
@@ -242,8 +273,8 @@ Result<BackupSummary> write_backup(ImageSource& source, const std::string& path)
     return tl::unexpected(io_error(path, "making the backup"));
   }
   const auto part = path + ".part";
-  const File file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.fd() < 0) return tl::unexpected(io_error(part, "making the backup"));
+  TW_TRY(const int fd, take_part(part));
+  const File file(fd);
   FileSink sink(file.fd(), part);
   const auto write = [&]() -> Result<BackupSummary> {
     TW_TRY_STATUS(sink.begin());

@@ -17,6 +17,13 @@ std::optional<UtcTime> time_of(ByteReader& r) {
   return UtcTime{Milliseconds{r.i64()}};
 }
 void put(ByteWriter& w, UtcHour hour) { w.i64(static_cast<std::int64_t>(hour.time_since_epoch().count())); }
+void put(ByteWriter& w, std::optional<std::int64_t> number) {
+  w.byte(number ? 1 : 0);
+  if (number) w.i64(*number);
+}
+std::optional<std::int64_t> number_of(ByteReader& r) {
+  return r.byte() == 0 ? std::nullopt : std::optional(r.i64());
+}
 UtcHour hour_from(ByteReader& r) { return UtcHour{std::chrono::hours{r.i64()}}; }
 
 void put(ByteWriter& w, WideMicrojoules energy) { w.text(energy.to_string()); }
@@ -77,6 +84,37 @@ std::string encode_record(const TaskInfo& task) {
     w.text(*text);
   put(w, task.started_at);
   put(w, task.finished_at);
+  return out;
+}
+std::string encode_record(const EpochReport& report) {
+  std::string out;
+  ByteWriter w(out);
+  w.text(report.cluster);
+  w.text(report.task_id);
+  w.i64(report.epoch);
+  put(w, std::optional(report.at));
+  put(w, report.epochs_total);
+  put(w, report.energy_total ? std::optional(report.energy_total->n) : std::nullopt);
+  put(w, report.step_latency ? std::optional<std::int64_t>(report.step_latency->count()) : std::nullopt);
+  return out;
+}
+std::string encode_record(const TokenHour& hour) {
+  std::string out;
+  ByteWriter w(out);
+  w.text(hour.cluster);
+  w.text(hour.group_id);
+  put(w, hour.hour);
+  w.i64(hour.tokens.prompt);
+  w.i64(hour.tokens.completion);
+  return out;
+}
+std::string encode_record(const TokenCounter& counter) {
+  std::string out;
+  ByteWriter w(out);
+  w.text(counter.cluster);
+  w.text(counter.series);
+  put(w, std::optional(counter.at));
+  w.i64(counter.value);
   return out;
 }
 std::string encode_record(const TokenRecord& token) {
@@ -177,6 +215,34 @@ Status give_record(RecordKind kind, std::string_view payload, BackupSummary& sum
       task.started_at = time_of(r);
       task.finished_at = time_of(r);
       return whole() ? sink.add(task) : garbled_record(kind);
+    }
+    case RecordKind::epoch: {
+      EpochReport report;
+      report.cluster = r.text();
+      report.task_id = r.text();
+      report.epoch = r.i64();
+      report.at = time_of(r).value_or(UtcTime{});
+      report.epochs_total = number_of(r);
+      if (const auto energy = number_of(r)) report.energy_total = Microjoules{*energy};
+      if (const auto step = number_of(r)) report.step_latency = std::chrono::microseconds{*step};
+      return whole() ? sink.add(report) : garbled_record(kind);
+    }
+    case RecordKind::token_hour: {
+      TokenHour hour;
+      hour.cluster = r.text();
+      hour.group_id = r.text();
+      hour.hour = hour_from(r);
+      hour.tokens.prompt = r.i64();
+      hour.tokens.completion = r.i64();
+      return whole() ? sink.add(hour) : garbled_record(kind);
+    }
+    case RecordKind::token_counter: {
+      TokenCounter counter;
+      counter.cluster = r.text();
+      counter.series = r.text();
+      counter.at = time_of(r).value_or(UtcTime{});
+      counter.value = r.i64();
+      return whole() ? sink.add(counter) : garbled_record(kind);
     }
     case RecordKind::token: {
       TokenRecord token;

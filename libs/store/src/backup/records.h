@@ -21,9 +21,15 @@ enum class RecordKind : std::uint8_t {
   adjustment = 7,
   hour = 8,
   end = 9,  ///< what was written, and the SHA-256 of all before
+  epoch = 10,
+  token_hour = 11,
+  token_counter = 12,
 };
 
 std::string encode_record(const ledger::TaskInfo& task);
+std::string encode_record(const ledger::EpochReport& report);
+std::string encode_record(const ledger::TokenHour& hour);
+std::string encode_record(const ledger::TokenCounter& counter);
 std::string encode_record(const ledger::TokenRecord& token);
 std::string encode_record(const ledger::AuditEntry& entry);
 std::string encode_record(const ledger::NodeImage& node);

@@ -13,6 +13,7 @@
 #include "filter.h"
 #include "image.h"
 #include "months.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/postgres.h"
@@ -123,6 +124,12 @@ Status dump_registry(Connection& db, ImageSink& sink) {
                                                         std::string(r.text(i, 4)), r.time(i, 5),
                                                         r.time(i, 6)});
                              }));
+  TW_TRY_STATUS(for_each_row(db, "dump_epochs", kAllEpochs, {}, kRowsAPortion,
+                             [&sink](const Rows& r, int i) { return sink.add(epoch_at(r, i)); }));
+  TW_TRY_STATUS(for_each_row(db, "dump_token_hours", kAllTokenHours, {}, kRowsAPortion,
+                             [&sink](const Rows& r, int i) { return sink.add(token_hour_at(r, i)); }));
+  TW_TRY_STATUS(for_each_row(db, "dump_token_counters", kAllTokenCounters, {}, kRowsAPortion,
+                             [&sink](const Rows& r, int i) { return sink.add(token_counter_at(r, i)); }));
   TW_TRY_STATUS(for_each_row(
       db, "dump_tokens",
       "SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms FROM tokens ORDER BY id",

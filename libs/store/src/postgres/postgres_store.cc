@@ -13,6 +13,7 @@
 #include "months.h"
 #include "pool.h"
 #include "reader.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/store/postgres.h"
@@ -150,6 +151,32 @@ class PostgresStore final : public Store {
         });
   }
 
+  Result<bool> add_epoch(const EpochReport& report) override {
+    return ask<bool>([&](Connection& db) { return insert_epoch(db, report); });
+  }
+  Result<std::vector<EpochReport>> epochs(const std::string& cluster, const std::string& task_id,
+                                          std::size_t limit) override {
+    return ask<std::vector<EpochReport>>(
+        [&](Connection& db) { return read_epochs(db, cluster, task_id, limit); });
+  }
+  Result<bool> add_usage(const UsageReport& report) override {
+    return ask<bool>([&](Connection& db) { return insert_usage(db, report); });
+  }
+  Result<std::optional<TokenCounter>> token_counter(const std::string& cluster,
+                                                    const std::string& series) override {
+    return ask<std::optional<TokenCounter>>(
+        [&](Connection& db) { return read_token_counter(db, cluster, series); });
+  }
+  Result<bool> step_token_counter(const CounterStep& step) override {
+    return ask<bool>([&](Connection& db) { return pg::step_token_counter(db, step); });
+  }
+  Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) override {
+    return ask<std::vector<TokenHour>>([&](Connection& db) { return read_token_hours(db, from, to); });
+  }
+  Status forget_requests(UtcTime before) override {
+    return pool_.run([before](Connection& db) { return delete_requests(db, before); });
+  }
+
   Status put_token(const TokenRecord& token) override {
     Params params;
     params.text(token.id).text(token.name).text(token.role).text(token.team).text(token.sha256_hex);
@@ -247,6 +274,16 @@ class PostgresStore final : public Store {
     TW_TRY(auto db, Connection::open(patient_));
     TW_TRY_STATUS(check_version(db));
     return db;
+  }
+
+  template <class T, class Question>
+  Result<T> ask(const Question& question) {
+    T answer{};
+    TW_TRY_STATUS(pool_.run([&](Connection& db) -> Status {
+      TW_TRY(answer, question(db));
+      return {};
+    }));
+    return answer;
   }
 
   Status write(const std::string& sql, const Params& params) {

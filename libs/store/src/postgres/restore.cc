@@ -9,6 +9,7 @@
 #include "../numbering.h"
 #include "connection.h"
 #include "dump.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/postgres.h"
@@ -80,6 +81,9 @@ class Loader final : public ImageSink {
     params.add(stamp_of(task.started_at)).add(stamp_of(task.finished_at));
     return run("INSERT INTO tasks VALUES($1, $2, $3, $4, $5, $6, $7)", params);
   }
+  Status add(const EpochReport& report) override { return restore_epoch(db_, report); }
+  Status add(const TokenHour& hour) override { return restore_token_hour(db_, hour); }
+  Status add(const TokenCounter& counter) override { return restore_token_counter(db_, counter); }
   Status add(const TokenRecord& token) override {
     Params params;
     params.text(token.id).text(token.name).text(token.role).text(token.team).text(token.sha256_hex);
@@ -219,8 +223,8 @@ class Loader final : public ImageSink {
 };
 
 Status check_empty(Connection& db) {
-  for (const auto* table :
-       {"nodes", "account_keys", "journal", "energy_hourly", "seals", "tasks", "tokens", "audit"}) {
+  for (const auto* table : {"nodes", "account_keys", "journal", "energy_hourly", "seals", "tasks",
+                            "task_epochs", "token_hours", "token_counters", "tokens", "audit"}) {
     TW_TRY(const auto rows,
            db.integer(fmt::format("SELECT count(*) FROM (SELECT FROM {} LIMIT 1) t", table)));
     if (rows > 0)

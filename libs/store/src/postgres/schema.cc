@@ -88,8 +88,25 @@ CREATE TRIGGER sealed_hours_deleted AFTER DELETE ON energy_hourly REFERENCING OL
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_sealed_hours();
 )sql";
 
+// What tasks report. Requests are only there to count each once.
+constexpr std::string_view kPgVersion3 = R"sql(
+CREATE TABLE task_epochs(
+  cluster text COLLATE "C" NOT NULL, task_id text COLLATE "C" NOT NULL, epoch bigint NOT NULL, at_ms bigint NOT NULL,
+  epochs_total bigint, energy_uj bigint, step_us bigint, PRIMARY KEY(cluster, task_id, epoch));
+CREATE TABLE token_hours(
+  cluster text COLLATE "C" NOT NULL, group_id text COLLATE "C" NOT NULL, hour bigint NOT NULL, prompt bigint NOT NULL,
+  completion bigint NOT NULL, PRIMARY KEY(cluster, group_id, hour)) WITH (fillfactor = 70);
+CREATE TABLE token_requests(
+  cluster text COLLATE "C" NOT NULL, group_id text COLLATE "C" NOT NULL, request_id text COLLATE "C" NOT NULL, at_ms bigint NOT NULL,
+  PRIMARY KEY(cluster, group_id, request_id));
+CREATE INDEX token_requests_by_time ON token_requests(at_ms);
+CREATE TABLE token_counters(
+  cluster text COLLATE "C" NOT NULL, series text COLLATE "C" NOT NULL, at_ms bigint NOT NULL, value bigint NOT NULL,
+  PRIMARY KEY(cluster, series)) WITH (fillfactor = 70);
+)sql";
+
 /// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2};
+constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2, kPgVersion3};
 constexpr std::int64_t kMillisecondsADay = 86'400'000;
 
 Status check_not_newer(std::int64_t found) {

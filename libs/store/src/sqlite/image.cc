@@ -9,10 +9,14 @@
 #include "../journal/cursor_patch.h"
 #include "../journal/overlay.h"
 #include "../node_info_codec.h"
+#include "file_lock.h"
 #include "months.h"
+#include "reports.h"
 #include "schema.h"
+#include "tidewatt/base/log.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/sqlite.h"
+#include "wal_damage.h"
 
 namespace tidewatt::store {
 namespace {
@@ -143,6 +147,7 @@ Status read_registry(Database& db, ImageSink& sink) {
                                       std::string(tasks.text(4)), tasks.time(5), tasks.time(6)}));
     }
   }
+  TW_TRY_STATUS(read_reports(db, sink));
   {
     TW_TRY(auto tokens,
            db.prepare("SELECT id, name, role, team, sha256_hex, created_ms, expires_ms, revoked_ms "
@@ -292,6 +297,13 @@ Status read_image(Database& db, const ImageParts& parts, ImageSink& sink) {
 Result<std::unique_ptr<ImageSource>> open_sqlite_image(const std::string& path) {
   TW_TRY(auto db, Database::open(path, Database::Access::read));
   if (auto status = check_version(db); !status) return tl::unexpected(status.error().with_context(path));
+  const auto real = real_path(path);
+  // While a server writes it the log changes under a look at it, and the server looked.
+  if (!FileLock::is_taken(real + ".lock"))
+    if (const auto wal = read_wal(real + "-wal"); wal && wal->damaged())
+      log::warning(
+          "the write-ahead log is damaged: what is read lacks what was acknowledged behind the damage",
+          {{"file", real + "-wal"}, {"lost_commits", std::to_string(wal->lost_commits)}});
   return std::make_unique<FileImage>(path);
 }
 

@@ -7,7 +7,8 @@
 
 namespace tidewatt::store {
 
-/// Makes the file when it is missing, and the tables or their newest form. Needs the file's lock.
+/// Makes the file when it is missing, and the tables or their newest form. Keeps a copy of a damaged log.
+/// Needs the file's lock, and its path without symbolic links.
 Result<Database> open_for_writing(const SqliteOptions& options);
 
 }  // namespace tidewatt::store

@@ -1,8 +1,12 @@
 // An image into a new database, in one transaction.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "../node_info_codec.h"
@@ -10,6 +14,7 @@
 #include "../semantics.h"
 #include "file_lock.h"
 #include "open.h"
+#include "reports.h"
 #include "schema.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/sqlite.h"
@@ -51,6 +56,12 @@ class Loader final : public ImageSink {
     put.bind(6, ms(task.started_at)).bind(7, ms(task.finished_at));
     return put.run();
   }
+  Status add(const EpochReport& report) override {
+    TW_TRY([[maybe_unused]] const bool fresh, insert_epoch(db_, report));
+    return {};
+  }
+  Status add(const TokenHour& hour) override { return add_tokens(db_, hour); }
+  Status add(const TokenCounter& counter) override { return put_token_counter(db_, counter); }
   Status add(const TokenRecord& token) override {
     TW_TRY(auto put,
            db_.prepare("INSERT INTO tokens(id, name, role, team, sha256_hex, created_ms, expires_ms, "
@@ -121,7 +132,25 @@ class Loader final : public ImageSink {
   Numbering numbers_;
 };
 
+/// With what SQLite makes beside it.
+void remove_database(const std::string& path) {
+  for (const auto* end : {"", "-wal", "-shm"}) (void)::unlink((path + end).c_str());
+}
+
+/// The file's name is on the disk, too.
+Status flush_folder_of(const std::string& path) {
+  auto folder = std::filesystem::path{path}.parent_path();
+  if (folder.empty()) folder = ".";
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool flushed = fd >= 0 && ::fsync(fd) == 0;
+  const int code = errno;
+  if (fd >= 0) ::close(fd);
+  if (!flushed) return fail(ErrorCode::io, fmt::format("{}: {}", folder.string(), std::strerror(code)));
+  return {};
+}
+
 Status load(const SqliteOptions& options, const std::function<Status(ImageSink&)>& feed) {
+  TW_TRY(const auto lock, FileLock::take_database(options.path));
   TW_TRY(auto db, open_for_writing(options));
   TW_TRY(auto transaction, Transaction::begin(db, Transaction::Kind::write));
   Loader loader(
@@ -134,13 +163,24 @@ Status load(const SqliteOptions& options, const std::function<Status(ImageSink&)
 }  // namespace
 
 Status restore_sqlite(const SqliteOptions& options, const std::function<Status(ImageSink&)>& feed) {
-  TW_TRY(const auto lock, FileLock::take(options.path + ".lock"));
-  if (::access(options.path.c_str(), F_OK) == 0)
+  const auto path = real_path(options.path);
+  TW_TRY(const auto lock, FileLock::take(path + ".lock"));
+  const auto there = [&] {
     return fail(ErrorCode::conflict, options.path + " is there already",
                 "restore to a path where no file is; nothing is ever overwritten");
-  auto status = load(options, feed);
-  if (!status)
-    for (const auto* end : {"", "-wal", "-shm"}) (void)::unlink((options.path + end).c_str());
+  };
+  if (::access(path.c_str(), F_OK) == 0) return there();
+  // Until it is whole it has another name: a restore that was killed must not look like a ledger.
+  auto part = options;
+  part.path = path + ".part";
+  remove_database(part.path);
+  auto status = load(part, feed);
+  // Unlike a rename, a link never replaces what came meanwhile.
+  if (status && ::link(part.path.c_str(), path.c_str()) != 0)
+    status = errno == EEXIST ? Status{there()}
+                             : Status{fail(ErrorCode::io, fmt::format("{}: {}", path, std::strerror(errno)))};
+  remove_database(part.path);
+  if (status) status = flush_folder_of(path);
   return status;
 }
 

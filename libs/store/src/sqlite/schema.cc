@@ -54,8 +54,25 @@ CREATE TABLE energy_adjustments(
 CREATE INDEX energy_adjustments_by_hour ON energy_adjustments(hour, account);
 )sql";
 
+// What tasks report. Requests are only there to count each once.
+constexpr std::string_view kVersion3 = R"sql(
+CREATE TABLE task_epochs(
+  cluster TEXT NOT NULL, task_id TEXT NOT NULL, epoch INTEGER NOT NULL, at_ms INTEGER NOT NULL, epochs_total INTEGER,
+  energy_uj INTEGER, step_us INTEGER, PRIMARY KEY(cluster, task_id, epoch)) WITHOUT ROWID;
+CREATE TABLE token_hours(
+  cluster TEXT NOT NULL, group_id TEXT NOT NULL, hour INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL,
+  PRIMARY KEY(cluster, group_id, hour)) WITHOUT ROWID;
+CREATE TABLE token_requests(
+  cluster TEXT NOT NULL, group_id TEXT NOT NULL, request_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
+  PRIMARY KEY(cluster, group_id, request_id)) WITHOUT ROWID;
+CREATE INDEX token_requests_by_time ON token_requests(at_ms);
+CREATE TABLE token_counters(
+  cluster TEXT NOT NULL, series TEXT NOT NULL, at_ms INTEGER NOT NULL, value INTEGER NOT NULL,
+  PRIMARY KEY(cluster, series)) WITHOUT ROWID;
+)sql";
+
 /// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2};
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3};
 
 Result<std::int64_t> version_of(Database& db) {
   TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -10,9 +11,11 @@
 #include "months.h"
 #include "open.h"
 #include "reader.h"
+#include "reports.h"
 #include "schema.h"
 #include "state.h"
 #include "tidewatt/store/sqlite.h"
+#include "wal_damage.h"
 #include "writer.h"
 
 #include "../semantics.h"
@@ -128,6 +131,33 @@ class SqliteStore final : public Store {
   }
   Result<std::vector<TaskInfo>> tasks() override { return reader_.tasks(); }
 
+  Result<bool> add_epoch(const EpochReport& report) override {
+    return changed([&](Database& db) { return insert_epoch(db, report); });
+  }
+  Result<std::vector<EpochReport>> epochs(const std::string& cluster, const std::string& task_id,
+                                          std::size_t limit) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_epochs(*db, cluster, task_id, limit);
+  }
+  Result<bool> add_usage(const UsageReport& report) override {
+    return changed([&](Database& db) { return insert_usage(db, report); });
+  }
+  Result<std::optional<TokenCounter>> token_counter(const std::string& cluster,
+                                                    const std::string& series) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_token_counter(*db, cluster, series);
+  }
+  Result<bool> step_token_counter(const CounterStep& step) override {
+    return changed([&](Database& db) { return store::step_token_counter(db, step); });
+  }
+  Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_token_hours(*db, from, to);
+  }
+  Status forget_requests(UtcTime before) override {
+    return writer_.run([before](Database& db) { return delete_requests(db, before); });
+  }
+
   Status put_token(const TokenRecord& token) override {
     return writer_.run([&token](Database& db) { return write_token(db, token); });
   }
@@ -172,6 +202,13 @@ class SqliteStore final : public Store {
 
   Status ping() override { return reader_.ping(); }
 
+  [[nodiscard]] std::vector<StoreDamage> damage() const override {
+    auto left = damage_;
+    std::erase_if(left,
+                  [](const StoreDamage& damage) { return ::access(damage.evidence.c_str(), F_OK) != 0; });
+    return left;
+  }
+
  private:
   static Status write_token(Database& db, const TokenRecord& token) {
     TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tokens VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
@@ -186,9 +223,20 @@ class SqliteStore final : public Store {
     return put.run();
   }
 
-  SqliteStore(FileLock lock, Database db, const SqliteOptions& options)
+  /// A write that says whether it changed anything.
+  Result<bool> changed(const std::function<Result<bool>(Database&)>& change) {
+    bool effect = false;
+    TW_TRY_STATUS(writer_.run([&](Database& db) -> Status {
+      TW_TRY(effect, change(db));
+      return {};
+    }));
+    return effect;
+  }
+
+  SqliteStore(DatabaseLock lock, Database db, const SqliteOptions& options)
       : lock_(std::move(lock)),
         path_(options.path),
+        damage_(damaged_wals(options.path)),
         pool_(options.path, options.read_connections),
         reader_(state_, pool_),
         writer_(std::move(db), state_, options) {}
@@ -215,8 +263,9 @@ class SqliteStore final : public Store {
     return {};
   }
 
-  FileLock lock_;
+  DatabaseLock lock_;
   std::string path_;
+  const std::vector<StoreDamage> damage_;
   State state_;
   ReaderPool pool_;
   Reader reader_;
@@ -224,9 +273,11 @@ class SqliteStore final : public Store {
 };
 
 Result<std::unique_ptr<Store>> SqliteStore::open(const SqliteOptions& options) {
-  TW_TRY(auto lock, FileLock::take(options.path + ".lock"));
-  TW_TRY(auto db, open_for_writing(options));
-  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(db), options));
+  TW_TRY(auto lock, DatabaseLock::take(options.path));
+  auto real = options;
+  real.path = lock.path;
+  TW_TRY(auto db, open_for_writing(real));
+  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(db), real));
   TW_TRY_STATUS(store->writer_.load());
   store->writer_.start();
   return store;

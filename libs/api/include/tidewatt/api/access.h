@@ -1,6 +1,7 @@
 // Tokens, sessions and one-time login codes. Secrets are 256 random bits; only their SHA-256 is kept.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -107,6 +108,7 @@ class Access {
   FailedAttempts refused_tokens_;
   std::mutex mutex_;
   std::mutex reload_mutex_;
+  std::atomic<bool> audit_failing_{false};
   std::shared_ptr<const Tokens> tokens_;
   SteadyTime tokens_at_{};
   std::map<std::string, Session, std::less<>> sessions_;     ///< by hash of the cookie

@@ -100,6 +100,7 @@ struct Account {
   std::optional<UtcTime> last_sample_at;
   std::int64_t rows = 0;       ///< of a sum: how many hourly rows matched, and how many hours were adjusted
   WideMeasures adjustments{};  ///< of a sum: the part of totals that came after its month was sealed
+  Milliseconds open_gap{0};    ///< of totals.gap: what no sample ended yet (open_gap.h); stores leave it 0
 };
 
 struct HourlyRow {

@@ -11,6 +11,7 @@
 #include "tidewatt/base/result.h"
 #include "tidewatt/ledger/account.h"
 #include "tidewatt/ledger/cursor.h"
+#include "tidewatt/ledger/reports.h"
 #include "tidewatt/ledger/seal.h"
 
 namespace tidewatt::ledger {
@@ -38,13 +39,16 @@ class ImageSink {
   virtual Status add(const HourlyRow& row);
   virtual Status add(const Adjustment& adjustment);
   virtual Status add(const TaskInfo& task);
+  virtual Status add(const EpochReport& report);
+  virtual Status add(const TokenHour& hour);
+  virtual Status add(const TokenCounter& counter);
   virtual Status add(const TokenRecord& token);
   virtual Status add(const AuditEntry& entry);
 };
 
 /// Which parts come, in this order. Seals come by month, nodes and accounts by key, adjustments by hour.
 struct ImageParts {
-  bool registry = false;  ///< tasks, tokens, the audit log (oldest first)
+  bool registry = false;  ///< tasks and what they reported, access tokens, the audit log (oldest first)
   bool nodes = false;
   bool seals = false;
   bool accounts = false;  ///< lifetime totals

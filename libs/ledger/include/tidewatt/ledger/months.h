@@ -34,7 +34,9 @@ struct Verification {
   std::int64_t accounts = 0;
   std::int64_t rows = 0;
   std::int64_t adjustments = 0;
-  WideMicrojoules node_energy{};        ///< lifetime, all domains
+  WideMicrojoules node_energy{};  ///< lifetime, all domains: a checksum, since meters see the same joules
+  /// Lifetime, each joule once: of a node with components these alone, else its whole-machine meter.
+  WideMicrojoules nodes_used{};
   std::vector<std::string> mismatches;  ///< a sentence each: what, where, by how much; the first kMostTold
   std::size_t mismatch_count = 0;
   [[nodiscard]] bool ok() const { return mismatch_count == 0; }

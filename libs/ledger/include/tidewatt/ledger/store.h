@@ -14,6 +14,7 @@
 #include "tidewatt/ledger/cursor.h"
 #include "tidewatt/ledger/curve.h"
 #include "tidewatt/ledger/image.h"
+#include "tidewatt/ledger/reports.h"
 
 namespace tidewatt::ledger {
 
@@ -30,6 +31,14 @@ struct AgentShare {
   std::size_t devices = 0;
   std::size_t sources = 0;
   friend bool operator==(const AgentShare&, const AgentShare&) = default;
+};
+
+/// A node's beats that are older than what is booked of it: nothing of them is booked. So it is after a start
+/// with a clock that is behind, until it is set or has caught up.
+struct StaleBeats {
+  UtcTime since{};         ///< server's clock when the first of them came
+  Milliseconds behind{0};  ///< how much older than what is booked the last one is
+  friend bool operator==(const StaleBeats&, const StaleBeats&) = default;
 };
 
 /// A node as last heard of: for lists and liveness, not for accounts.
@@ -52,6 +61,7 @@ struct NodeInfo {
   std::vector<CheckedCounter> checks;  ///< the last of each device that has a counter
   std::vector<AgentShare> agents;      ///< who reported them: the first agent's devices come first, and so on
   std::vector<SourceReport> sources;   ///< of each agent's last beat, in the same order
+  std::optional<StaleBeats> stale;     ///< absent where the last beat was booked
 };
 using SharedNode = std::shared_ptr<const NodeInfo>;
 
@@ -98,6 +108,13 @@ struct AuditEntry {
   std::string actor;
   std::string action;
   std::string subject;
+};
+
+/// Something that was acknowledged is gone from the store.
+struct StoreDamage {
+  UtcTime found_at{};
+  std::uint64_t lost_commits = 0;  ///< each holds one beat or more; 0 = can't be counted
+  std::string evidence;  ///< a file that was kept of it; once it is moved away, the damage is dealt with
 };
 
 /// Thread-safe. Every failure is an Error with code unavailable (try again), io or corrupt.
@@ -147,9 +164,29 @@ class Store : public ImageSource {
   /// @return false = it has one, or there is no such seal
   virtual Result<bool> finish_seal(const Seal& seal) = 0;
 
-  // -- registry, access
+  // -- registry
   virtual Status put_task(const TaskInfo& task) = 0;
   [[nodiscard]] virtual Result<std::vector<TaskInfo>> tasks() = 0;
+
+  // -- what tasks report
+  /// @return false = this epoch of the task is known already, and stays as it is
+  virtual Result<bool> add_epoch(const EpochReport& report) = 0;
+  /// By epoch; where there are more than `limit`, the highest.
+  [[nodiscard]] virtual Result<std::vector<EpochReport>> epochs(const std::string& cluster,
+                                                                const std::string& task_id,
+                                                                std::size_t limit) = 0;
+  /// @return false = this request of the group was counted already
+  virtual Result<bool> add_usage(const UsageReport& report) = 0;
+  [[nodiscard]] virtual Result<std::optional<TokenCounter>> token_counter(const std::string& cluster,
+                                                                          const std::string& series) = 0;
+  /// @return false = the counter isn't as `before` says any more, and nothing was done
+  virtual Result<bool> step_token_counter(const CounterStep& step) = 0;
+  /// The hours [from, to) by cluster, group and hour.
+  [[nodiscard]] virtual Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) = 0;
+  /// Forgets the ids of requests before; their tokens stay.
+  virtual Status forget_requests(UtcTime before) = 0;
+
+  // -- access
   virtual Status put_token(const TokenRecord& token) = 0;
   /// Ends a token and adds its successor, both or neither: `ended` is the record with its new end.
   /// @return false when the stored token's end isn't that of `before` any more (somebody revoked or replaced
@@ -165,6 +202,8 @@ class Store : public ImageSource {
   virtual Status drop_curves(UtcTime before) = 0;
   /// Cheap: can we read?
   virtual Status ping() = 0;
+  /// What was found damaged at a start and isn't dealt with yet. Cheap.
+  [[nodiscard]] virtual std::vector<StoreDamage> damage() const { return {}; }
 };
 
 }  // namespace tidewatt::ledger

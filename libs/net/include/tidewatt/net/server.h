@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,13 +40,16 @@ struct ServerOptions {
   /// The same for writes while the first of their queue has waited for so long: senders can be put off, and
   /// shall not all wait. People who wait for a page can't.
   Milliseconds longest_write_wait{500};
+  /// By path, the content encoding that its handler unpacks itself: the body reaches it as it was sent.
+  std::map<std::string, std::string, std::less<>> own_encodings{};
   std::string tls_certificate_file;  ///< PEM; empty = plain HTTP
   std::string tls_key_file;
 };
 
 struct ServerStats {
   std::uint64_t requests = 0, refused_busy = 0, bad_requests = 0, connections = 0, event_streams = 0,
-                closed_idle = 0;  ///< for another connection
+                closed_idle = 0;           ///< for another connection
+  std::optional<UtcTime> certificate_end;  ///< of the chain that new connections get; nullopt = no TLS
 };
 
 /// HTTP/1.1 server: one io thread and `worker_threads`; HEAD reaches the handler as GET; keep-alive,
@@ -60,7 +64,8 @@ class Server {
   using StreamHandler =
       std::function<std::optional<Response>(const Request&, std::shared_ptr<EventSink> sink)>;
 
-  /// @error invalid_input (address), conflict (port taken), io (TLS files, anything else)
+  /// @error invalid_input (address, an expired certificate), conflict (port taken), io (TLS files, anything
+  /// else)
   static Result<std::unique_ptr<Server>> listen(ServerOptions options, Handler handler);
   virtual ~Server() = default;
   /// Requests whose path is `path` become event streams: `on_open` returns nullopt to go on streaming, or an
@@ -70,7 +75,8 @@ class Server {
   [[nodiscard]] virtual ServerStats stats() const = 0;
   /// Reads the certificate and key files again: connections made from now on get the new pair, those that are
   /// open keep theirs. When the pair can't be used the old one stays. Thread-safe.
-  /// @error invalid_input (this server has no TLS), io (which file, and what to do)
+  /// @error invalid_input (this server has no TLS, the certificate has expired), io (which file, and what to
+  /// do)
   virtual Status reload_tls() = 0;
   /// Stops accepting, lets running requests finish for at most `drain`, then closes. Idempotent.
   virtual void stop(Milliseconds drain) = 0;

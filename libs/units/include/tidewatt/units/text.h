@@ -17,5 +17,8 @@ std::optional<std::uint64_t> parse_uint64(std::string_view text);
 std::string format_double(double value);
 /// Without leading and trailing ASCII blanks (space, tab, CR, LF).
 std::string_view trim(std::string_view text);
+/// Whether UTF-8 text holds what breaks or reorders a line where it is printed: control characters (C0, DEL,
+/// C1), line and paragraph separators, marks that change the direction of writing.
+bool holds_control_characters(std::string_view text);
 
 }  // namespace tidewatt

@@ -15,6 +15,9 @@ class FaultyStore final : public ledger::Store {
 
   std::optional<Error> cursor_fails;
   std::optional<Error> accrue_fails;
+  std::optional<Error> ping_fails;
+  std::optional<Error> tokens_fail;
+  std::vector<ledger::StoreDamage> damaged;
   /// Called before each accrue, e.g. to let somebody else book first.
   std::function<void()> before_accrue;
 
@@ -53,16 +56,40 @@ class FaultyStore final : public ledger::Store {
   }
   Status put_task(const ledger::TaskInfo& task) override { return inner_.put_task(task); }
   Result<std::vector<ledger::TaskInfo>> tasks() override { return inner_.tasks(); }
+  Result<bool> add_epoch(const ledger::EpochReport& report) override { return inner_.add_epoch(report); }
+  Result<std::vector<ledger::EpochReport>> epochs(const std::string& cluster, const std::string& task_id,
+                                                  std::size_t limit) override {
+    return inner_.epochs(cluster, task_id, limit);
+  }
+  Result<bool> add_usage(const ledger::UsageReport& report) override { return inner_.add_usage(report); }
+  Result<std::optional<ledger::TokenCounter>> token_counter(const std::string& cluster,
+                                                            const std::string& series) override {
+    return inner_.token_counter(cluster, series);
+  }
+  Result<bool> step_token_counter(const ledger::CounterStep& step) override {
+    return inner_.step_token_counter(step);
+  }
+  Result<std::vector<ledger::TokenHour>> token_hours(UtcHour from, UtcHour to) override {
+    return inner_.token_hours(from, to);
+  }
+  Status forget_requests(UtcTime before) override { return inner_.forget_requests(before); }
   Status put_token(const ledger::TokenRecord& token) override { return inner_.put_token(token); }
   Result<bool> replace_token(const ledger::TokenRecord& before, const ledger::TokenRecord& ended,
                              const ledger::TokenRecord& successor) override {
     return inner_.replace_token(before, ended, successor);
   }
-  Result<std::vector<ledger::TokenRecord>> tokens() override { return inner_.tokens(); }
+  Result<std::vector<ledger::TokenRecord>> tokens() override {
+    if (tokens_fail) return tl::unexpected(*tokens_fail);
+    return inner_.tokens();
+  }
   Status append_audit(const ledger::AuditEntry& entry) override { return inner_.append_audit(entry); }
   Result<std::vector<ledger::AuditEntry>> audit(std::size_t limit) override { return inner_.audit(limit); }
   Status drop_curves(UtcTime before) override { return inner_.drop_curves(before); }
-  Status ping() override { return inner_.ping(); }
+  Status ping() override {
+    if (ping_fails) return tl::unexpected(*ping_fails);
+    return inner_.ping();
+  }
+  [[nodiscard]] std::vector<ledger::StoreDamage> damage() const override { return damaged; }
 
  private:
   ledger::Store& inner_;

@@ -1,0 +1,70 @@
+#include "run_signal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "../gzip_text.h"
+#include "tidewatt/carbon/hourly_series.h"
+
+namespace tidewatt::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+void take_point(const Json& point, std::vector<runner::SignalSlot>& slots) {
+  if (!point.is_object()) return;
+  const auto time = [&](const char* name) -> std::optional<UtcTime> {
+    const auto found = point.find(name);
+    return found != point.end() && found->is_string() ? parse_rfc3339(found->get<std::string>())
+                                                      : std::nullopt;
+  };
+  const auto begin = time("start");
+  const auto end = time("end");
+  const auto value = point.find("gco2_per_kwh");
+  if (begin && end && *end > *begin && value != point.end() && value->is_number())
+    slots.push_back({*begin, *end, value->get<double>()});
+}
+
+}  // namespace
+
+ReadSignal signal_of_file(std::string path, std::string column) {
+  return [path = std::move(path), column = std::move(column)](
+             UtcTime now, UtcTime until) -> Result<std::vector<runner::SignalSlot>> {
+    TW_TRY(const std::string text, read_text_or_gzip(path));
+    auto read = carbon::read_series_csv(text, column);
+    if (!read) return tl::unexpected(read.error().with_context(path));
+    std::vector<runner::SignalSlot> slots;
+    for (std::size_t i = 0; i < read->series.hours.size(); ++i) {
+      const UtcHour hour = read->series.begin + std::chrono::hours{static_cast<long>(i)};
+      const auto end = start_of(hour + std::chrono::hours{1});
+      if (read->series.hours[i] && end > now && start_of(hour) < until)
+        slots.push_back({start_of(hour), end, *read->series.hours[i]});
+    }
+    return slots;
+  };
+}
+
+ReadSignal signal_of_server(ServerAccess access, std::string zone) {
+  return [access = std::move(access), zone = std::move(zone)](
+             UtcTime now, UtcTime until) -> Result<std::vector<runner::SignalSlot>> {
+    const auto hours =
+        std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::hours>(until - now).count(), 1, 96);
+    const auto path = "/api/v1/carbon/" + encode_component(zone);
+    std::vector<runner::SignalSlot> slots;
+    TW_TRY(const auto forecast, get(access, fmt::format("{}/forecast?hours={}", path, hours)));
+    const auto json = Json::parse(forecast, nullptr, false);
+    if (!json.is_object() || !json.contains("forecast"))
+      return fail(ErrorCode::corrupt, "the server's forecast can't be read");
+    for (const auto& point : json["forecast"]) take_point(point, slots);
+    // What is measured of the current slot counts more than what was foreseen.
+    if (const auto latest = get(access, path + "/latest")) {
+      const auto now_json = Json::parse(*latest, nullptr, false);
+      if (now_json.is_object() && now_json.contains("point")) take_point(now_json["point"], slots);
+    }
+    return slots;
+  };
+}
+
+}  // namespace tidewatt::cli

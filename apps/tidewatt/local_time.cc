@@ -36,4 +36,11 @@ std::optional<planning::LocalInstants> local_instants(const std::string& zone,
   return planning::LocalInstants{instant(shown.pre), instant(shown.post)};
 }
 
+std::optional<reports::LocalHour> local_hour(const std::string& zone, UtcTime at) {
+  cctz::time_zone found;
+  if (!is_zone_name(zone) || !cctz::load_time_zone(zone, &found)) return std::nullopt;
+  const auto shown = cctz::convert(std::chrono::floor<cctz::seconds>(at), found);
+  return reports::LocalHour{static_cast<int>(cctz::get_weekday(cctz::civil_day(shown))), shown.hour()};
+}
+
 }  // namespace tidewatt::cli

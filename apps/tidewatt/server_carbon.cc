@@ -78,6 +78,14 @@ std::vector<Setting> carbon_settings() {
       Setting{.path = "carbon.ca_file",
               .help = "PEM file with a certificate to trust at providers besides the system's.",
               .metavar = "FILE"},
+      Setting{
+          .path = "carbon.alert_webhook",
+          .kind = Kind::secret,
+          .help = "URL that a degraded zone is posted to as {\"text\": ...}, as Slack's webhooks take it.",
+          .env = "TIDEWATT_CARBON_ALERT_WEBHOOK"},
+      Setting{.path = "carbon.alertmanager",
+              .help = "Alertmanager that degraded zones are raised at, like http://127.0.0.1:9093.",
+              .metavar = "URL"},
       Setting{.path = "carbon.electricitymaps_token",
               .kind = Kind::secret,
               .help = "Token for Electricity Maps.",
@@ -91,11 +99,26 @@ std::vector<Setting> carbon_settings() {
               .kind = Kind::secret,
               .help = "Key for Green Grid Compass.",
               .env = "TIDEWATT_GREENGRID_KEY"},
+      Setting{.path = "carbon.entsoe_token",
+              .kind = Kind::secret,
+              .help = "Security token for ENTSO-E.",
+              .env = "TIDEWATT_ENTSOE_TOKEN"},
       Setting{.path = "carbon.peer_token",
               .kind = Kind::secret,
               .help = "Token for other tidewatt servers that zones are asked from.",
               .env = "TIDEWATT_PEER_TOKEN"},
   };
+}
+
+/// Where chain alerts go besides the log and the pages.
+void take_targets(config::Settings& settings, ServerArguments& arguments, const FileSystem& files) {
+  auto& targets = arguments.carbon_alerts;
+  targets.webhook_url = secret(settings, "carbon.alert_webhook", files);
+  targets.alertmanager_url = settings.text("carbon.alertmanager");
+  for (const auto& [path, url] : {std::pair{"carbon.alert_webhook", targets.webhook_url},
+                                  std::pair{"carbon.alertmanager", targets.alertmanager_url}})
+    if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
+      settings.add_problem(path, "is no http:// or https:// address");
 }
 
 void take_carbon(config::Settings& settings, ServerArguments& arguments, const FileSystem& files) {
@@ -112,15 +135,19 @@ void take_carbon(config::Settings& settings, ServerArguments& arguments, const F
   check_grids(settings, live.zones);
   live.ttl = settings.duration("carbon.ttl");
   live.secrets = {secret(settings, "carbon.electricitymaps_token", files),
-                  settings.text("carbon.watttime_user"), secret(settings, "carbon.watttime_password", files),
+                  settings.text("carbon.watttime_user"),
+                  secret(settings, "carbon.watttime_password", files),
                   secret(settings, "carbon.greengrid_key", files),
-                  secret(settings, "carbon.peer_token", files)};
+                  secret(settings, "carbon.peer_token", files),
+                  secret(settings, "carbon.entsoe_token", files)};
   need(settings, live.zones, "electricitymaps", "carbon.electricitymaps_token",
        live.secrets.electricitymaps_token);
   need(settings, live.zones, "watttime", "carbon.watttime_user", live.secrets.watttime_user);
   need(settings, live.zones, "watttime", "carbon.watttime_password", live.secrets.watttime_password);
   need(settings, live.zones, "greengrid", "carbon.greengrid_key", live.secrets.greengrid_key);
+  need(settings, live.zones, "entsoe", "carbon.entsoe_token", live.secrets.entsoe_token);
   need(settings, live.zones, "peer", "carbon.peer_token", live.secrets.peer_token);
+  take_targets(settings, arguments, files);
   arguments.carbon_timeout = settings.duration("carbon.timeout");
   arguments.carbon_ca_file = settings.text("carbon.ca_file");
   if (!arguments.carbon_ca_file.empty())
@@ -128,8 +155,8 @@ void take_carbon(config::Settings& settings, ServerArguments& arguments, const F
       settings.add_problem("carbon.ca_file", pem.error().to_string());
 }
 
-CarbonThread::CarbonThread(std::shared_ptr<emma::Emma> emma)
-    : emma_{std::move(emma)}, thread_{[this] { run(); }} {}
+CarbonThread::CarbonThread(std::shared_ptr<emma::Emma> emma, std::unique_ptr<emma::ChainAlerts> alerts)
+    : emma_{std::move(emma)}, alerts_{std::move(alerts)}, thread_{[this] { run(); }} {}
 
 CarbonThread::~CarbonThread() {
   {
@@ -144,6 +171,7 @@ void CarbonThread::run() {
   for (;;) {
     try {
       emma_->refresh_due();
+      if (alerts_) alerts_->look(emma_->zones());
     } catch (const std::exception& error) {
       log::error("carbon signals can't be refreshed", {{"error", error.what()}});
     }

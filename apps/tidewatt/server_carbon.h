@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server_settings.h"
+#include "tidewatt/emma/chain_alerts.h"
 #include "tidewatt/emma/emma.h"
 
 namespace tidewatt::cli {
@@ -17,10 +18,11 @@ std::vector<config::Setting> carbon_settings();
 /// Fills arguments.carbon; what is wrong becomes a problem of `settings`.
 void take_carbon(config::Settings& settings, ServerArguments& arguments, const FileSystem& files);
 
-/// Keeps an Emma fresh until it is destroyed.
+/// Keeps an Emma fresh until it is destroyed, and tells of its zones' degradations.
 class CarbonThread {
  public:
-  explicit CarbonThread(std::shared_ptr<emma::Emma> emma);
+  /// @param alerts  nullptr = nobody is told
+  CarbonThread(std::shared_ptr<emma::Emma> emma, std::unique_ptr<emma::ChainAlerts> alerts);
   ~CarbonThread();
   CarbonThread(const CarbonThread&) = delete;
   CarbonThread& operator=(const CarbonThread&) = delete;
@@ -29,6 +31,7 @@ class CarbonThread {
   void run();
 
   std::shared_ptr<emma::Emma> emma_;
+  std::unique_ptr<emma::ChainAlerts> alerts_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -151,10 +151,14 @@ void ServerRuntime::open_carbon(FileSystem& files) {
   client.deadline = arguments_.carbon_timeout;
   client.max_response_bytes = 16U << 20U;
   client.ca_file = arguments_.carbon_ca_file;
-  auto mixer = std::make_shared<emma::Emma>(
-      arguments_.carbon, [client] { return net::make_http_client(client); }, files, clock_);
+  const emma::HttpFactory http = [client] { return net::make_http_client(client); };
+  auto mixer = std::make_shared<emma::Emma>(arguments_.carbon, http, files, clock_);
   arguments_.api.signals = mixer;
-  carbon_ = std::make_unique<CarbonThread>(std::move(mixer));
+  const auto& targets = arguments_.carbon_alerts;
+  auto alerts = targets.webhook_url.empty() && targets.alertmanager_url.empty()
+                    ? nullptr
+                    : std::make_unique<emma::ChainAlerts>(targets, http, clock_);
+  carbon_ = std::make_unique<CarbonThread>(std::move(mixer), std::move(alerts));
 }
 
 Status ServerRuntime::open(FileSystem& files) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <thread>
 
 #include "server_access.h"
+#include "server_accounting.h"
 #include "server_carbon.h"
 #include "server_sso.h"
 #include "tidewatt/store/postgres.h"
@@ -20,6 +22,12 @@ using config::Kind;
 using config::Setting;
 
 constexpr double kSecondsPerMinute = 60;
+/// What may be stated of a factor; marginal ones are no factors for inventories.
+constexpr std::array kFactorKinds{carbon::FactorKind::average, carbon::FactorKind::residual,
+                                  carbon::FactorKind::fossil_only, carbon::FactorKind::ets_compliance,
+                                  carbon::FactorKind::lifecycle_average};
+constexpr std::array kBoundaries{carbon::SignalBoundary::unknown, carbon::SignalBoundary::direct,
+                                 carbon::SignalBoundary::co2_only, carbon::SignalBoundary::life_cycle};
 
 std::optional<std::string> environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -41,6 +49,10 @@ carbon::FactorInForce factor_of(const config::Settings& settings) {
   factor.config_source = settings.text("energy.emission_source");
   factor.gas = settings.text("energy.emission_gas") == "co2" ? carbon::Gas::co2 : carbon::Gas::co2e;
   if (const auto year = settings.maybe_integer("energy.emission_year")) factor.year = static_cast<int>(*year);
+  for (const auto kind : kFactorKinds)
+    if (carbon::to_string(kind) == settings.text("energy.emission_kind")) factor.kind = kind;
+  for (const auto boundary : kBoundaries)
+    if (carbon::to_string(boundary) == settings.text("energy.emission_boundary")) factor.boundary = boundary;
   return carbon::factor_in_force(factor);
 }
 
@@ -140,6 +152,16 @@ std::vector<Setting> own_settings() {
               .minimum = "1990",
               .maximum = "2100",
               .help = "The year the factor is for."},
+      Setting{.path = "energy.emission_kind",
+              .kind = Kind::choice,
+              .fallback = "average",
+              .choices = {"average", "residual", "fossil_only", "ets_compliance", "lifecycle_average"},
+              .help = "What the factor is; only averages give carbon figures in reports."},
+      Setting{.path = "energy.emission_boundary",
+              .kind = Kind::choice,
+              .fallback = "unknown",
+              .choices = {"unknown", "direct", "co2_only", "life_cycle"},
+              .help = "What the factor contains; only direct and co2_only may enter Scope 2."},
       Setting{.path = "energy.max_gap_seconds",
               .kind = Kind::number,
               .fallback = "60",
@@ -189,6 +211,7 @@ const config::SettingsTable& server_settings_table() {
   static const config::SettingsTable kTable{[] {
     auto settings = own_settings();
     for (auto& setting : carbon_settings()) settings.push_back(std::move(setting));
+    for (auto& setting : accounting_settings()) settings.push_back(std::move(setting));
     for (auto& setting : sso_settings()) settings.push_back(std::move(setting));
     return settings;
   }()};
@@ -254,6 +277,7 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
   }
   take_sso(settings, arguments, files);
   take_carbon(settings, arguments, files);
+  take_accounting(settings, arguments, files);
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());
   loaded.effective = described(settings);
   return loaded;

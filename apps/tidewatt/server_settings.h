@@ -10,6 +10,7 @@
 #include "tidewatt/base/file_system.h"
 #include "tidewatt/base/result.h"
 #include "tidewatt/config/settings.h"
+#include "tidewatt/emma/chain_alerts.h"
 #include "tidewatt/emma/emma.h"
 #include "tidewatt/net/server.h"
 
@@ -26,6 +27,7 @@ struct ServerArguments {
   std::string tls_key;
   std::size_t workers = 2;
   api::ApiOptions api;
+  emma::AlertTargets carbon_alerts;
   emma::Options carbon;  ///< its cache folder is the data folder's
   Milliseconds carbon_timeout{5'000};
   std::string carbon_ca_file;

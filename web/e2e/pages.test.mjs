@@ -339,3 +339,36 @@ test("a replayed log is never taken for live data", async () => {
 test("an empty filter says what there is none of", async () => {
   await on({ token: "tenant" }, "/nodes?state=silent", async (page) => assert.match(await page.locator(".message.empty").innerText(), /No node is silent\./));
 });
+
+test("a zone shows its chain, its forecast's band and score; what isn't known is hatched", async () => {
+  await on({}, "/carbon?zone=CN-NM", async (page, problems) => {
+    assert.match(await page.locator(".chain .here").innerText(), /own forecast/);
+    assert.match(await page.locator("main").innerText(), /no value for now/);
+    assert.equal(await page.locator("polygon.band").count() > 0, true);
+    assert.match(await page.locator("main").innerText(), /provider 5\.00% \/ own 4\.40%/);
+    assert.equal(await page.locator(".heat rect[data-none]").count() > 0, true);
+    assert.deepEqual(problems, []);
+  });
+  await on({}, "/carbon?zone=SE", async (page) => {
+    assert.match(await page.locator("tr[data-row=SE]").innerText(), /—/);
+    assert.doesNotMatch(await page.locator("main").innerText(), /NaN|undefined/);
+  });
+});
+
+test("a report has both methods side by side, says what is uncovered, and why a figure is missing", async () => {
+  await on({}, "/reports?scope=team", async (page, problems) => {
+    const text = await page.locator("main").innerText();
+    for (const said of [/Annual factor/, /Hourly signal/, /24 hours with/, /came after the seal/, /unattributed, in no line/]) assert.match(text, said);
+    assert.match(await page.locator(".report-table .unknown").first().getAttribute("aria-label"), /direct/);
+    assert.equal(await page.locator("a[href*='format=csv']").count(), 1);
+    assert.deepEqual(problems, []);
+  });
+});
+
+test("without a factor a viewer's report has energy and no carbon", async () => {
+  await on({ token: "hidden" }, "/reports", async (page) => {
+    const text = await page.locator("main").innerText();
+    assert.match(text, /kWh/);
+    assert.doesNotMatch(text, /Annual factor|CO₂/);
+  });
+});

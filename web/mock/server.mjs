@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Api, Problem } from "./api.mjs";
+import { report, zone, zones } from "./carbon.mjs";
 import { World, iso } from "./data.mjs";
 
 const option = (name, fallback) => {
@@ -105,6 +106,12 @@ async function api(request, response, url) {
       { vendor: "Google", tool: "tpu-info", form: "any", state: "no sample", note: "prints no watts" },
     ] });
   }
+  if (path === "/carbon/zones") return send(response, 200, scenario === "empty" ? { zones: [] } : zones());
+  if (part[1] === "carbon" && part.length === 4) {
+    const answer = zone(worldOf(scenario), part[2], part[3], q);
+    return answer ? send(response, 200, answer) : problem(response, 404, "not_found", `there is no carbon zone "${part[2]}": see /api/v1/carbon/zones`);
+  }
+  if (part[1] === "reports" && part.length === 3) return send(response, 200, report(part[2], q, a));
   if (path === "/factors") return send(response, 200, { in_force: a.visible ? a.factor : null, catalogue: [] });
   if (part[1] === "nodes" && part.length === 3) return send(response, 200, a.node(part[2], q));
   if (part[1] === "nodes" && part[3] === "energy") return send(response, 200, a.nodeEnergy(part[2], q));

@@ -23,10 +23,8 @@ Result<ledger::TaskInfo> reported_task(Core& core, const Call& call) {
   if (const auto* known = registry->find(task.cluster, task.task_id); known != nullptr) {
     if (may_see(call, *known)) return *known;
   } else if (!call.is_tenant()) {
-    for (const auto* text : {&task.task_id, &task.cluster})
-      if (text->size() > kLongestId)
-        return fail(ErrorCode::invalid_input, fmt::format("an id of {} bytes is too long", text->size()),
-                    "256 are allowed");
+    TW_TRY_STATUS(check_name("task_id", task.task_id));
+    TW_TRY_STATUS(check_name("cluster", task.cluster));
     TW_TRY_STATUS(core.store.put_task(task));
     core.forget_registry();
     return task;

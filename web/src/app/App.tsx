@@ -17,6 +17,8 @@ import { Shell } from "./Shell";
 
 // The curves' library is loaded with the first page that draws them.
 const NodeMonitor = lazy(() => import("../pages/NodeMonitor").then((m) => ({ default: m.NodeMonitor })));
+const Carbon = lazy(() => import("../pages/Carbon").then((m) => ({ default: m.Carbon })));
+const Reports = lazy(() => import("../pages/Reports").then((m) => ({ default: m.Reports })));
 const TaskDetail = lazy(() => import("../pages/TaskDetail").then((m) => ({ default: m.TaskDetail })));
 
 function Page(): JSX.Element {
@@ -27,6 +29,8 @@ function Page(): JSX.Element {
   if (first === "") return <Dashboard />;
   if (first === "nodes") return id === "" ? <Nodes /> : <NodeMonitor key={id} id={id} />;
   if (first === "tasks") return id === "" ? <Tasks /> : <TaskDetail key={id} id={id} />;
+  if (first === "carbon") return <Carbon />;
+  if (first === "reports") return <Reports />;
   if (first === "settings") return <Settings />;
   return <Empty>{t("state.not_found")} <Link to={hrefTo("/")}>{t("nav.dashboard")}</Link></Empty>;
 }

@@ -17,6 +17,7 @@ import { sorted } from "../ui/sort";
 import { Sparkline } from "../ui/Sparkline";
 import { ErrorBox, Guard, NoNodes, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
+import { ZonesCard } from "./ZonesCard";
 
 export function Dashboard(): JSX.Element {
   const { t } = useWords();
@@ -40,6 +41,7 @@ export function Dashboard(): JSX.Element {
         <Guard><CoverageCard d={d} /></Guard>
         {d.hourly.length > 0 && <div className={`card span8 ${edge(d.energy_summary)}`}><Guard><HourBars hours={d.hourly} total={d.energy_summary} now={Date.now()} since={millis(d.energy_summary?.first_sample_at)} /></Guard></div>}
         <div className={`card ${d.hourly.length > 0 ? "span4" : "span12"}`}><Guard><Alerts d={d} /></Guard></div>
+        <Guard><ZonesCard live={live} /></Guard>
         <div className={`card span12 ${edge(d.energy_summary)}`}><Guard><Top d={d} /></Guard></div>
       </div>
     </>

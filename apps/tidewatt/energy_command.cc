@@ -154,8 +154,7 @@ Result<Json> group_answer(const EnergyOptions& options) {
   for (const char* key : {"gap_seconds", "partial_seconds"}) {
     std::optional<double> most;
     for (const auto& task : rows)
-      if (const auto n = field(task, key); n.is_number())
-        most = std::max(most.value_or(0), n.get<double>());
+      if (const auto n = field(task, key); n.is_number()) most = std::max(most.value_or(0), n.get<double>());
     answer[key] = most ? Json(*most) : Json(nullptr);
   }
   return answer;

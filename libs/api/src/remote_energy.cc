@@ -214,6 +214,7 @@ Status RemoteEnergy::append_beats(const BeatKey& key, const Devices& devices, st
       // It began anew right behind its last sample: from there on the difference is exact.
       auto zero = *sample;
       zero.energy_total = Joules{0};
+      zero.power = Watts{0};  // of that millisecond: a sample without power and a known counter is none
       beats.push_back(empty_beat(node, family, known->at + Milliseconds{1}));
       beats.back().devices.push_back(std::move(zero));
     }

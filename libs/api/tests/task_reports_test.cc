@@ -111,7 +111,8 @@ TEST_F(TaskReportsTest, TokensPerJouleIsOfWholeHoursThatAreOver) {
   EXPECT_EQ(got.at("to"), "2026-03-01T11:00:00Z");
   EXPECT_EQ(get("/api/v1/tasks/t1", ops_).at("token_efficiency"), got);
   EXPECT_EQ(get("/api/v1/tasks/t1/energy", ops_).at("token_efficiency"), got);
-  for (const auto& row : get("/api/v1/tasks", ops_).at("tasks")) {
+  const auto tasks = get("/api/v1/tasks", ops_);
+  for (const auto& row : tasks.at("tasks")) {
     if (row.at("task_id") == "t3")
       EXPECT_EQ(row.at("tokens_reason"), "task_has_no_group");
     else

@@ -164,7 +164,9 @@ TEST(Chain, AProviderWithoutAValueForNowIsNoSuccessAndTheNextOneIsAsked) {
   EXPECT_EQ(first.state, "no_value");
   EXPECT_EQ(first.successes, 0U);
   EXPECT_FALSE(first.last_success_at);
-  EXPECT_TRUE(first.failures.empty());
+  // Only its forecast, which isn't there, failed.
+  EXPECT_EQ(first.failures.size(), 1U);
+  EXPECT_TRUE(first.failures.contains("refused"));
   // What it told of the past is history all the same, and it isn't left alone for that.
   EXPECT_EQ(
       world.emma

@@ -86,7 +86,7 @@ void append_canonical(const HourlyRow& row, std::string& out) {
 
 struct SealHasher::Digest {
   struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+    void operator()(EVP_MD_CTX* old) const { EVP_MD_CTX_free(old); }
   };
   std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
   void update(std::string_view bytes) const {

@@ -19,6 +19,16 @@ constexpr protozero::pbf_tag_type kSecond = 2;  // a label's value, a sample's t
 /// Years 1970 to 9999, in milliseconds: outside of it no clock ever was.
 constexpr std::int64_t kLastTime = 253'402'300'800'000;
 
+constexpr auto kMessage = protozero::pbf_wire_type::length_delimited;  // strings too
+
+/// Whether the field at hand is `tag`. One of another type is no field of ours, and the reader's getters only
+/// assert that it is.
+bool is(const protozero::pbf_reader& message, protozero::pbf_tag_type tag, protozero::pbf_wire_type type) {
+  if (message.tag() != tag) return false;
+  if (message.wire_type() != type) throw protozero::unknown_pbf_wire_type_exception{};
+  return true;
+}
+
 struct Reader {
   const Limits& limits;
   std::size_t samples = 0;
@@ -32,9 +42,9 @@ struct Reader {
   bool label(protozero::pbf_reader message, Series& series) {
     std::pair<std::string, std::string> label;
     while (message.next()) {
-      if (message.tag() == kFirst)
+      if (is(message, kFirst, kMessage))
         label.first = message.get_string();
-      else if (message.tag() == kSecond)
+      else if (is(message, kSecond, kMessage))
         label.second = message.get_string();
       else
         message.skip();
@@ -51,9 +61,9 @@ struct Reader {
     double value = 0;
     std::int64_t at = 0;
     while (message.next()) {
-      if (message.tag() == kFirst)
+      if (is(message, kFirst, protozero::pbf_wire_type::fixed64))
         value = message.get_double();
-      else if (message.tag() == kSecond)
+      else if (is(message, kSecond, protozero::pbf_wire_type::varint))
         at = message.get_int64();
       else
         message.skip();
@@ -69,9 +79,9 @@ struct Reader {
 
   bool series(protozero::pbf_reader message, Series& series) {
     while (message.next()) {
-      if (message.tag() == kLabels) {
+      if (is(message, kLabels, kMessage)) {
         if (!label(message.get_message(), series)) return false;
-      } else if (message.tag() == kSamples) {
+      } else if (is(message, kSamples, kMessage)) {
         if (!sample(message.get_message(), series)) return false;
       } else {
         message.skip();  // exemplars, histograms
@@ -82,7 +92,7 @@ struct Reader {
 
   bool request(protozero::pbf_reader message, std::vector<Series>& all) {
     while (message.next()) {
-      if (message.tag() != kTimeseries) {
+      if (!is(message, kTimeseries, kMessage)) {
         message.skip();  // metadata
         continue;
       }

@@ -29,6 +29,15 @@ TEST(WriteRequest, IsSeriesOfSamples) {
   EXPECT_EQ(got->at(0).samples[1].at, UtcTime{Milliseconds{2'000}});
 }
 
+TEST(WriteRequest, AFieldOfAnotherTypeIsRefused) {
+  // Field 1 as a number, where a series is due; and a series whose label is one.
+  for (const std::string& bytes : {std::string{"\x08\xd8\x2f"}, std::string{"\x0a\x02\x08\x01"}}) {
+    const auto got = parse_write_request(packed(bytes));
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, ErrorCode::invalid_input);
+  }
+}
+
 TEST(WriteRequest, AStaleMarkerAndWhatIsNotFiniteAreNoValue) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto got = parse_write_request(remote_write_body({{{{"__name__", "up"}},

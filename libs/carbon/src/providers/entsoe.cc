@@ -42,14 +42,15 @@ void add_gaps(ParsedSignal& into, const pugi::xml_node& series,
   }
 }
 
-/// Life-cycle medians of IPCC AR5, WG III, Annex III, Table A.III.2 (2014), which knows one coal [gCO2e/kWh].
+/// Life-cycle medians of IPCC AR5, WG III, Annex III, Table A.III.2 (2014), which knows one coal [gCO2e/kWh];
+/// read from two copies of the table. Marine energy, which they leave out, has no factor here.
 struct Source {
   std::string_view psr_type;
   double grams;
 };
 constexpr std::array kSources{Source{"B01", 230}, Source{"B02", 820}, Source{"B04", 490}, Source{"B05", 820},
-                              Source{"B09", 38},  Source{"B11", 24},  Source{"B12", 24},  Source{"B13", 17},
-                              Source{"B14", 12},  Source{"B16", 48},  Source{"B18", 12},  Source{"B19", 11}};
+                              Source{"B09", 38},  Source{"B11", 24},  Source{"B12", 24},  Source{"B14", 12},
+                              Source{"B16", 48},  Source{"B18", 12},  Source{"B19", 11}};
 /// What pumped storage gives was generated before, by the mix it was pumped with: in no mix.
 constexpr std::string_view kPumpedStorage = "B10";
 /// More than this of sources that the table doesn't know makes a slot unknown.

@@ -241,6 +241,7 @@ int main(int argc, char** argv) {
   app::bound_memory();
   try {
     if (argc > 1 && std::string_view{argv[1]} == "sensor") app::run_sensor({argv + 2, argv + argc});
+    os::adopt_orphans();
     return run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tidewatt-agent: internal error: %s; please report it\n", error.what());

@@ -27,6 +27,18 @@ void log_change(const std::string& name, const SourceWatch& watch) {
   }
 }
 
+/// Devices that a good answer of their source can't tell the power of. A baseline is known next time.
+std::string trouble_in(const std::vector<metering::Reading>& readings) {
+  std::size_t unknown = 0;
+  std::string first;
+  for (const auto& reading : readings) {
+    if (reading.power || reading.reason.empty() || !reading.counter_epoch.empty()) continue;
+    if (unknown++ == 0) first = reading.reason;
+  }
+  if (unknown == 0) return {};
+  return std::to_string(unknown) + " of " + std::to_string(readings.size()) + " devices unknown: " + first;
+}
+
 }  // namespace
 
 struct SourceRunner::Shared {
@@ -104,7 +116,8 @@ void SourceRunner::read_one(Shared& shared) {
     shared.collector->fail(shared.name, now, readings.error().message);
   }
   const std::lock_guard lock(shared.mutex);
-  const bool changed = readings ? shared.watch.succeeded(now) : shared.watch.failed(now, readings.error());
+  const bool changed = readings ? shared.watch.succeeded(now, trouble_in(*readings))
+                                : shared.watch.failed(now, readings.error());
   if (changed) log_change(shared.name, shared.watch);
 }
 

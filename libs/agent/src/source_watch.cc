@@ -36,12 +36,12 @@ void SourceWatch::started(SteadyTime now) {
   if (due_ == SteadyTime{}) due_ = now;  // the grid of deadlines begins with the first read
 }
 
-bool SourceWatch::succeeded(SteadyTime now) {
+bool SourceWatch::succeeded(SteadyTime now, std::string trouble) {
   under_way_since_.reset();
   failures_in_a_row_ = 0;
   ++reads_;
   due_ = next_due(due_, period_, now);
-  return enter(State::up, {});
+  return enter(State::up, std::move(trouble));
 }
 
 bool SourceWatch::failed(SteadyTime now, const Error& error) {

@@ -158,11 +158,14 @@ std::vector<std::string> unusable_files(const Loaded& loaded) {
       missing.push_back(setting + ": " + list.error().to_string());
   };
   for (const char* secret : {"token", "relay_token"}) {
+    const auto setting = std::string{secret} + "_file";
     if (const auto text = loaded.settings->secret(secret, *files); !text)
-      missing.push_back(std::string{secret} + "_file: " + text.error().to_string());
+      missing.push_back(setting + ": " + text.error().to_string());
+    else
+      need_file(setting, loaded.settings->secret_file(secret), true);
   }
   const auto& config = loaded.config;
-  if (!loaded.settings->given("token") && !config.once)
+  if (!loaded.settings->given("token") && !config.once && loaded.settings->file_understood())
     missing.emplace_back(
         "token_file: none is given, and the server takes no beats without: give --token-file, or set "
         "TIDEWATT_TOKEN");

@@ -279,7 +279,7 @@ void check_server(config::Settings& settings, AgentConfig& out) {
   const bool http = out.server.starts_with("http://");
   const bool https = out.server.starts_with("https://");
   if (out.server.empty()) {
-    if (!out.once) {
+    if (!out.once && settings.file_understood()) {
       settings.add_problem("server",
                            "is required; give --server URL, put it into the file, or set TIDEWATT_SERVER");
     }

@@ -202,6 +202,10 @@ TEST(AgentSettings, WrongRulesAndFoldersAreTold) {
   EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("keep_idle")));
 }
 
+TEST(AgentSettings, AFileThatIsNoYamlIsToldAloneSinceNobodyKnowsWhatItWasToGive) {
+  EXPECT_THAT(load({}, "server: [\n").problems, ElementsAre(HasSubstr("no YAML")));
+}
+
 TEST(AgentSettings, EveryBadRelabelRuleIsNamed) {
   const auto loaded = load({"--server", "http://s"},
                            "attribution:\n  relabel: [\"unit/a service\", \"a -> b\", \"nope=x -> y\"]\n");

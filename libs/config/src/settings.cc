@@ -189,6 +189,7 @@ void Settings::load_environment(const std::function<std::optional<std::string>(c
 }
 
 void Settings::finish() {
+  if (!file_understood_) return;
   for (const auto& setting : table_.settings()) {
     const bool has_problem =
         std::ranges::any_of(problems_, [&](const Problem& p) { return p.path == setting.path; });

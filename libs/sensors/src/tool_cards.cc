@@ -51,7 +51,7 @@ std::string ToolCards::identity_of(const ToolDevice& device) const {
   return {};
 }
 
-std::vector<ToolCards::Card> ToolCards::join(std::vector<ToolDevice>& devices) {
+std::vector<ToolCards::Card> ToolCards::join(std::vector<ToolDevice>& devices, SteadyTime at) {
   std::vector<Card> cards;
   std::vector<std::string> identities;
   identities.reserve(devices.size());
@@ -62,7 +62,7 @@ std::vector<ToolCards::Card> ToolCards::join(std::vector<ToolDevice>& devices) {
   else if (different.size() == devices.size() && !different.contains(""))
     cards = by_identity(devices, identities);
   else
-    return by_place(devices);
+    return by_place(devices, at);
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (!devices[i].bus_id.empty()) by_bus_[sysfs_bus_id(devices[i].bus_id)] = cards[i];
   return cards;
@@ -100,9 +100,14 @@ int ToolCards::index_for(const std::string& identity, int wanted) {
   return wanted;
 }
 
-std::vector<ToolCards::Card> ToolCards::by_place(std::vector<ToolDevice>& devices) {
-  if (rows_ == 0) rows_ = devices.size();
-  if (devices.size() != rows_) {
+std::vector<ToolCards::Card> ToolCards::by_place(std::vector<ToolDevice>& devices, SteadyTime at) {
+  const bool measures =
+      std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.power.has_value(); });
+  // A first answer without any power may be no table of cards; a machine that stays as it is now has these.
+  if (measures && (rows_ == 0 || at - rows_seen_at_ > kMissedFor)) rows_ = devices.size();
+  if (devices.size() == rows_) {
+    rows_seen_at_ = at;
+  } else if (rows_ > 0) {
     const auto reason =
         fmt::format("{} rows where there were {}, without an identity: which is which isn't known",
                     devices.size(), rows_);

@@ -23,8 +23,8 @@ class ToolCards {
   };
 
   /// Index and identity of each device, in order. Where rows have no identity and there are more or fewer
-  /// than before, all are made unknown.
-  std::vector<Card> join(std::vector<metering::ToolDevice>& devices);
+  /// than before, all are made unknown until they are as many again or an hour has passed.
+  std::vector<Card> join(std::vector<metering::ToolDevice>& devices, SteadyTime at);
 
   /// Adds what was in an earlier answer and isn't in this one, as unknown.
   void add_missing(std::vector<metering::Reading>& readings, SteadyTime at);
@@ -37,14 +37,15 @@ class ToolCards {
   std::vector<Card> by_number(const std::vector<metering::ToolDevice>& devices);
   std::vector<Card> by_identity(const std::vector<metering::ToolDevice>& devices,
                                 const std::vector<std::string>& identities);
-  std::vector<Card> by_place(std::vector<metering::ToolDevice>& devices);
+  std::vector<Card> by_place(std::vector<metering::ToolDevice>& devices, SteadyTime at);
   int index_for(const std::string& identity, int wanted);
 
   std::string tool_;
   std::map<std::string, Card> by_bus_;
   std::map<std::string, int> indices_;  ///< of identities
   std::set<int> taken_;
-  std::size_t rows_ = 0;  ///< of the first answer without identities
+  std::size_t rows_ = 0;  ///< of answers without identities
+  SteadyTime rows_seen_at_{};
   std::map<std::string, metering::Reading> seen_;
 };
 

@@ -184,7 +184,7 @@ class ToolSource final : public Source {
     std::vector<Reading> readings;
     // A socket among the cards is the counters' of the processor: two owners would count it twice.
     std::erase_if(parsed->devices, [](const auto& device) { return !device.domain.empty(); });
-    const auto cards = cards_.join(parsed->devices);
+    const auto cards = cards_.join(parsed->devices, at);
     readings.reserve(cards.size());
     for (std::size_t i = 0; i < cards.size(); ++i)
       readings.push_back(reading_of(parsed->devices[i], cards[i], at));

@@ -312,18 +312,25 @@ TEST(ToolCards, RowsWithoutIdentityAreNotJoinedWhenTheirNumberChanges) {
     }
     return devices;
   };
+  const auto at = [](std::int64_t ms) { return SteadyTime{Milliseconds{ms}}; };
+  auto garbled = rows(1);
+  garbled[0].power.reset();
+  EXPECT_EQ(cards.join(garbled, at(0)).size(), 1U) << "no table of cards yet";
   auto four = rows(4);
-  EXPECT_EQ(cards.join(four).size(), 4U);
+  EXPECT_EQ(cards.join(four, at(1000)).size(), 4U);
   EXPECT_TRUE(four[3].power);
   auto three = rows(3);
-  ASSERT_EQ(cards.join(three).size(), 4U);
+  ASSERT_EQ(cards.join(three, at(2000)).size(), 4U);
   for (const auto& device : three) {
     EXPECT_FALSE(device.power);
     EXPECT_EQ(device.reason, "3 rows where there were 4, without an identity: which is which isn't known");
   }
   auto again = rows(4);
-  cards.join(again);
+  cards.join(again, at(3000));
   EXPECT_TRUE(again[0].power);
+  auto for_good = rows(3);
+  EXPECT_EQ(cards.join(for_good, at(3'603'001)).size(), 3U) << "the machine stays as it is now";
+  EXPECT_TRUE(for_good[0].power);
 }
 
 }  // namespace

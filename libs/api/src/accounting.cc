@@ -63,6 +63,11 @@ net::Response answer(Core& core, const Call& call, const reports::Window& window
   if (!format)
     return problem_answer("invalid_request",
                           fmt::format("format={} is unknown (known: json, csv, md, html)", format_name));
+  const std::string language_name = call.parameter("lang", "en");
+  const auto language = reports::language_from(language_name);
+  if (!language)
+    return problem_answer("invalid_request",
+                          fmt::format("lang={} is unknown (known: en, zh)", language_name));
   API_TRY(auto report, report_for(core, call, question));
   report.period = period;
   net::Response response;
@@ -74,7 +79,7 @@ net::Response answer(Core& core, const Call& call, const reports::Window& window
   if (*format == reports::Format::html)
     response.headers["content-security-policy"] =
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
-  response.body = reports::to_text(report, *format);
+  response.body = reports::to_text(report, *format, *language);
   return response;
 }
 

@@ -259,16 +259,22 @@ std::string_view file_ending(Format format) {
   return "json";
 }
 
-std::string to_text(const Report& report, Format format) {
+std::optional<Language> language_from(std::string_view text) {
+  if (text == "en") return Language::en;
+  if (text == "zh") return Language::zh;
+  return std::nullopt;
+}
+
+std::string to_text(const Report& report, Format format, Language language) {
   switch (format) {
     case Format::json:
       return to_json(report);
     case Format::csv:
       return to_csv(report);
     case Format::markdown:
-      return to_markdown(report);
+      return to_markdown(report, language);
     case Format::html:
-      return to_html(report);
+      return to_html(report, language);
   }
   return to_json(report);
 }

@@ -101,8 +101,8 @@ int ToolCards::index_for(const std::string& identity, int wanted) {
 }
 
 std::vector<ToolCards::Card> ToolCards::by_place(std::vector<ToolDevice>& devices, SteadyTime at) {
-  const bool measures =
-      std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.power.has_value(); });
+  const bool measures = std::any_of(devices.begin(), devices.end(),
+                                    [](const auto& device) { return device.power.has_value(); });
   // A first answer without any power may be no table of cards; a machine that stays as it is now has these.
   if (measures && (rows_ == 0 || at - rows_seen_at_ > kMissedFor)) rows_ = devices.size();
   if (devices.size() == rows_) {

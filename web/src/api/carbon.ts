@@ -84,4 +84,4 @@ const reportQuery = (q: ReportQuestion): Record<string, string> => ({ scope: q.s
 export const useReport = (q: ReportQuestion): UseQueryResult<Report, Error> =>
   useQuery({ queryKey: ["report", q.period, q.scope, q.id, q.simulated], queryFn: ({ signal }) => get<Report>(`/reports/${encodeURIComponent(q.period)}`, reportQuery(q), signal), staleTime: 60_000, retry: false });
 
-export const reportHref = (q: ReportQuestion, format: string): string => apiPath(`/reports/${encodeURIComponent(q.period)}`, { ...reportQuery(q), format });
+export const reportHref = (q: ReportQuestion, format: string, lang: string): string => apiPath(`/reports/${encodeURIComponent(q.period)}`, { ...reportQuery(q), format, lang });

@@ -30,7 +30,7 @@ export function periods(now: Date): string[] {
 }
 
 export function Reports(): JSX.Element {
-  const { t, code } = useWords();
+  const { t, code, lang } = useWords();
   const session = useSession();
   const tenant = session.data?.role === "tenant";
   const all = periods(new Date());
@@ -51,7 +51,7 @@ export function Reports(): JSX.Element {
           <label className="check">{t("reports.only")}<input type="text" value={draft} onChange={(e) => setDraft(e.target.value)} onBlur={() => setId(draft)} placeholder={t("reports.all")} /></label>
           {session.data?.simulated && <label className="check"><input type="checkbox" checked={sim === "1"} onChange={(e) => setSim(e.target.checked ? "1" : "")} />{t("reports.with_simulated")}</label>}
           <span className="grow" />
-          {kFormats.map((f) => <a key={f} className="button small" href={reportHref(question, f)} target={f === "html" ? "_blank" : undefined} rel="noreferrer" download={f === "html" ? undefined : ""}>⤓ {f.toUpperCase()}</a>)}
+          {kFormats.map((f) => <a key={f} className="button small" href={reportHref(question, f, lang)} target={f === "html" ? "_blank" : undefined} rel="noreferrer" download={f === "html" ? undefined : ""}>⤓ {f.toUpperCase()}</a>)}
         </form>
         {report.isPending && <div className="card span12"><Skeleton lines={10} /></div>}
         {report.isError && <div className="span12"><ErrorBox error={report.error} what={t("what.report")} retry={() => void report.refetch()} /></div>}

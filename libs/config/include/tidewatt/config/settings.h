@@ -107,7 +107,8 @@ class Settings {
   void finish();
 
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
-  /// False when a file is no YAML at all: what it was to give is unknown, so that nothing is missing for sure.
+  /// False when a file is no YAML at all: what it was to give is unknown, so that nothing is missing for
+  /// sure.
   [[nodiscard]] bool file_understood() const { return file_understood_; }
   /// A rule over several settings that the table can't express.
   void add_problem(const std::string& path, const std::string& text);

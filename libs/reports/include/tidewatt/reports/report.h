@@ -151,7 +151,4 @@ struct Report {
 /// @error invalid_input  a series or a supply that can't be
 Result<Report> make_report(const Booked& booked, const Policy& policy, const carbon::CarbonView& view);
 
-/// What a reason's code means, in one English sentence.
-std::string_view text_of(std::string_view reason);
-
 }  // namespace tidewatt::reports

@@ -10,9 +10,13 @@ struct Meaning {
   std::string_view code, en, zh;
 };
 
-constexpr std::array<Meaning, 22> kMeanings{{
+constexpr std::array<Meaning, 24> kMeanings{{
     {"no_factor_configured", "no emission factor is configured", "未配置排放因子"},
     {"factor_kind_not_average", "the factor in force is no average of a grid", "现行因子不是电网平均值"},
+    {"no_factor_of_the_year", "a zone has factors of other years, none of this one",
+     "某区域仅有其他年份的因子"},
+    {"factors_differ", "the zones' factors differ in gas or kind and can't be added",
+     "各区域因子的气体或类型不同，不可相加"},
     {"marginal_series", "the zone's series is marginal: it serves decisions, not inventories",
      "该区域序列为边际值，仅用于决策"},
     {"series_differ", "the zones' series differ in kind, boundary or basis and can't be added",

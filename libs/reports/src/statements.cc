@@ -31,6 +31,13 @@ std::string list_of(const std::set<std::string>& items, const Words& words) {
 
 double kwh_in(const WideMicrojoules& energy) { return energy.to_watt_hours().value() / 1000; }
 
+std::string factor_text(const carbon::Factor& factor, const Words& words) {
+  return said(words.factor_text, format_double(factor.value.value()), carbon::unit_of(factor.gas),
+              factor.source, factor.year ? std::to_string(*factor.year) : std::string{words.no_year},
+              said_of(carbon::to_string(factor.kind), words),
+              said_of(carbon::to_string(factor.boundary), words));
+}
+
 void add_contracts(const Policy& policy, const Words& words, std::vector<Fact>& facts) {
   const auto add = [&](std::string_view name, std::string text) {
     facts.push_back({std::string{name}, std::move(text)});
@@ -86,13 +93,9 @@ std::vector<Fact> facts_of(const Report& report, const Words& words) {
       {std::string{words.period}, said(words.whole_hours, format_rfc3339_short(start_of(report.window.from)),
                                        format_rfc3339_short(start_of(report.window.to)))});
   if (report.view.visible) {
-    const auto& factor = report.factor;
-    facts.push_back(
-        {std::string{words.annual_factor},
-         said(words.factor_text, format_double(factor.value.value()), carbon::unit_of(factor.gas),
-              factor.source, factor.year ? std::to_string(*factor.year) : std::string{words.no_year},
-              said_of(carbon::to_string(factor.kind), words),
-              said_of(carbon::to_string(factor.boundary), words))});
+    facts.push_back({std::string{words.annual_factor}, factor_text(report.factor, words)});
+    for (const auto& [zone, factor] : report.zone_factors)
+      facts.push_back({said(words.zone_factor, zone), factor_text(factor, words)});
   }
   for (const auto& series : report.series)
     facts.push_back({said(words.series, series.zone),

@@ -17,7 +17,7 @@ struct Words {
   std::string_view stated, no_source, no_year;
   std::string_view colon, comma, full_stop;
 
-  std::string_view period, whole_hours, annual_factor, factor_text;
+  std::string_view period, whole_hours, annual_factor, zone_factor, factor_text;
   std::string_view series, series_text, not_scope_2;
   std::string_view contracts, kwh_a_month, residual, upstream, losses;
   std::string_view pue, pue_text, components, platform, embodied, kg_a_device, life, tariff, carbon_price;

@@ -112,5 +112,35 @@ TEST(DecimalCommas, MoveNoDevicesNumber) {
   EXPECT_NE(error.message.find("expected 3 cells as the header names"), std::string::npos);
 }
 
+TEST(MigInstance, HasItsCardsPowerWhichCountsOnce) {
+  const auto below = read("nvidia-smi",
+                          "uuid, name, power.draw [W]\nGPU-aaaa, A30, 52.636 W\nMIG-2222, A30, 52.636 W\n"
+                          "MIG-3333, A30, 52.636 W\n");
+  ASSERT_EQ(below.devices.size(), 1U);
+  EXPECT_DOUBLE_EQ(below.total.value().value(), 52.636);
+
+  const auto numbered = read("nvidia-smi",
+                             "index, uuid, power.draw [W]\n0, MIG-1111, 52.636 W\n0, MIG-2222, 52.636 W\n"
+                             "1, GPU-bbbb, 60.000 W\n1, MIG-3333, [N/A]\n");
+  ASSERT_EQ(numbered.devices.size(), 2U);
+  EXPECT_DOUBLE_EQ(watts(numbered, 0), 52.636);
+  EXPECT_DOUBLE_EQ(watts(numbered, 1), 60);
+
+  const auto old =
+      read("nvidia-smi", "uuid, power.draw [W]\nMIG-GPU-aaaa/1/0, 52.636 W\nMIG-GPU-aaaa/2/0, 52.636 W\n");
+  ASSERT_EQ(old.devices.size(), 1U);
+  EXPECT_EQ(old.devices[0].uuid, "GPU-aaaa");
+  EXPECT_DOUBLE_EQ(watts(old), 52.636);
+}
+
+TEST(MigInstance, WhoseCardIsNotToldIsUnknown) {
+  const auto r = read("nvidia-smi",
+                      "uuid, name, power.draw [W]\nMIG-1111, A30, 52.636 W\nMIG-2222, A30, 52.636 W\n"
+                      "MIG-3333, A30, 52.636 W\n");
+  ASSERT_EQ(r.devices.size(), 1U);
+  EXPECT_EQ(reason(r), "a MIG instance's power is its card's: ask for index or pci.bus_id too");
+  EXPECT_FALSE(r.total);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

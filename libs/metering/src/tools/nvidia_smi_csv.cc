@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <set>
 
 #include "tidewatt/units/text.h"
 #include "tools/nvidia_smi.h"
@@ -14,6 +15,7 @@ namespace tidewatt::metering::tools {
 namespace {
 
 constexpr std::string_view kNvidiaSmiCsvName = "nvidia-smi";
+constexpr std::string_view kMig = "MIG-";
 constexpr double kMebi = 1024.0 * 1024.0;
 
 struct Column {
@@ -70,8 +72,9 @@ bool is_bus_id(std::string_view cell) {
          cell.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 
-// "[N/A]" of two cards isn't one identity.
+// "MIG-GPU-<the card's>/1/0" of older drivers names its card. "[N/A]" of two cards isn't one identity.
 std::string_view card_uuid(std::string_view uuid) {
+  if (uuid.starts_with("MIG-GPU-")) uuid = uuid.substr(kMig.size(), uuid.find('/') - kMig.size());
   return uuid.starts_with("GPU-") ? uuid : std::string_view{};
 }
 
@@ -201,6 +204,7 @@ class CsvRows {
     if (draws_ && !(identified && identified_)) {
       readings_.devices.clear();
       places_ = {};
+      cards_of_instances_.clear();
     }
     identified_ = identified;
     numbered_ = has_column(columns, {"index"});
@@ -227,7 +231,10 @@ class CsvRows {
     cells_ = cells;
     auto device = device_of(row, order_);
     judge_cells(device, cells, line, open);
-    add_card(std::move(device));
+    if (row.text("uuid", "gpu_uuid").starts_with(kMig) && cells.size() <= columns_.size())
+      add_instance(std::move(device));
+    else
+      add_card(std::move(device));
     return {};
   }
 
@@ -285,6 +292,23 @@ class CsvRows {
     places_.add(known, place);
   }
 
+  // What a MIG instance reads is its card's power: it counts once a card, and nowhere where the card isn't
+  // told.
+  void add_instance(ToolDevice device) {
+    const bool names_card = numbered_ || !device.uuid.empty() || !device.bus_id.empty();
+    if (!names_card && !readings_.devices.empty()) return;  // stands below its card, or below a sibling
+    if (names_card) {
+      const auto place = places_.find(readings_.devices, device);
+      if (place != DevicePlaces::npos && !cards_of_instances_.contains(place)) return;  // the card has a row
+      cards_of_instances_.insert(place == DevicePlaces::npos ? readings_.devices.size() : place);
+    } else {
+      device.power.reset();
+      device.average.reset();
+      device.reason = "a MIG instance's power is its card's: ask for index or pci.bus_id too";
+    }
+    add_card(std::move(device));
+  }
+
   std::vector<Column> columns_;
   bool identified_ = false;
   bool numbered_ = false;
@@ -295,6 +319,7 @@ class CsvRows {
   std::vector<std::string_view> cells_;  ///< of the last row
   ToolReadings readings_;
   DevicePlaces places_;
+  std::set<std::size_t> cards_of_instances_;  ///< known by their instances' rows only
 };
 
 }  // namespace

@@ -117,6 +117,7 @@ std::vector<Block> blocks_of(std::string_view text, IsDevice is_device) {
     const auto [key, value] = split(line);
     if (!value) {
       headings.emplace_back(indent, key);
+      if (!blocks.empty()) blocks.back().headings.push_back(key);
       continue;
     }
     if (blocks.empty()) continue;
@@ -185,6 +186,17 @@ std::optional<std::int64_t> announced(std::string_view text) {
   return std::nullopt;
 }
 
+// A message between the lines, or lost blanks, part a field from its section: what stands around it still
+// says that limits are meant.
+bool speaks_of_limits(const Block& block) {
+  if (has_word(block.headings, {"limit", "limits"})) return true;
+  return !block.socket && std::any_of(block.fields.begin(), block.fields.end(), [](const Field& field) {
+    const auto label = judge_label(field.key);
+    return (label.power && label.bound && !speaks_of_power(field.section)) ||
+           has_word({field.key}, {"slowdown", "shutdown"});
+  });
+}
+
 }  // namespace
 
 bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& device) {
@@ -196,13 +208,15 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
   int best_limit = 0;
   bool any = false;
   std::string cut;
+  const bool limits_here = rules.limits_as_draws == LimitsAsDraws::always ||
+                           (rules.limits_as_draws == LimitsAsDraws::beside_limits && speaks_of_limits(block));
   for (const auto& field : block.fields) {
     const bool in_power = speaks_of_power(field.section);
     auto label = judge_label(field.key, in_power);
     if (!label.power || is_not_the_device(field.section)) continue;
     if (std::any_of(field.section.begin(), field.section.end(), names_a_whole)) continue;
     const auto unit = label.unit.empty() ? rules.default_unit : label.unit;
-    if (has_word(field.section, {"limit", "limits"}) && label.draw_rank > 0) {
+    if (label.draw_rank > 0 && (has_word(field.section, {"limit", "limits"}) || (limits_here && !in_power))) {
       // Under "LIMIT" the draw's own words name the limit in force.
       label.limit_rank = 3;
       label.draw_rank = 0;

@@ -136,6 +136,12 @@ bool is_not_the_device(const std::vector<std::string_view>& section) {
   return has_word(section, {"memory", "module", "process", "processes", "cable", "energy"});
 }
 
+std::string path_of(const Field& field) {
+  std::string path = lower(field.key);
+  for (const auto heading : field.section) path += "/" + lower(heading);
+  return path;
+}
+
 // Keys of the block's draws, with the headings above them.
 std::set<std::string> draws_of(const Block& block) {
   std::set<std::string> keys;
@@ -143,9 +149,7 @@ std::set<std::string> draws_of(const Block& block) {
     if (judge_label(field.key, speaks_of_power(field.section)).draw_rank == 0 ||
         is_not_the_device(field.section))
       continue;
-    std::string key = lower(field.key);
-    for (const auto heading : field.section) key += "/" + lower(heading);
-    keys.insert(std::move(key));
+    keys.insert(path_of(field));
   }
   return keys;
 }
@@ -173,6 +177,36 @@ std::string cut_at_end(const Block& block, const ToolDevice& last) {
   const auto label = judge_label(end.key, speaks_of_power(end.section));
   if (last.power && last.averaged && label.draw_rank > 0 && label.averaged)
     return fmt::format("{}: the text ends with an average, what may follow it is missing", kTruncated);
+  return {};
+}
+
+bool is_draw(const Field& field) {
+  return judge_label(field.key, speaks_of_power(field.section)).draw_rank > 0 &&
+         !is_not_the_device(field.section);
+}
+
+// A draw that stands above the first heading and below it too: a heading is lost, and a device with it.
+std::optional<std::size_t> headless_draw(const std::vector<std::string_view>& lines,
+                                         const std::vector<Block>& blocks) {
+  for (std::size_t i = 0; i + 1 < blocks[0].line; ++i) {
+    const auto [key, value] = split(trim(lines[i]));
+    if (!value || judge_label(key, true).draw_rank == 0 || names_a_whole(key)) continue;
+    for (const auto& field : blocks[0].fields)
+      if (same_ignoring_case(field.key, key) && is_draw(field)) return i;
+  }
+  return std::nullopt;
+}
+
+// The same within a block: another device's draw below this one's heading. A line printed twice is one line.
+std::string second_draw_in(const Block& block) {
+  std::map<std::string, const Field*> seen;
+  for (const auto& field : block.fields) {
+    if (!is_draw(field)) continue;
+    const auto [first, is_new] = seen.emplace(path_of(field), &field);
+    if (is_new || first->second->line + 1 == field.line) continue;
+    return fmt::format("garbled: lines {} and {} both print '{}' below one heading", first->second->line,
+                       field.line, field.key);
+  }
   return {};
 }
 
@@ -263,6 +297,8 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
   if (blocks.empty())
     return layout_error(tool, 1, "a line that begins a device",
                         lines.empty() ? std::string_view{} : trim(lines[0]));
+  if (const auto line = headless_draw(lines, blocks))
+    return layout_error(tool, *line + 1, "a line that begins a device above its draw", trim(lines[*line]));
   ToolReadings readings;
   bool any = false;
   std::map<std::string_view, std::size_t> places;
@@ -282,8 +318,10 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
     any = read_power_fields(block, rules, device) || any;
     std::string cut;
     if (i + 1 == blocks.size()) cut = why.empty() ? cut_at_end(block, device) : why;
+    if (cut.empty() && device.power) cut = second_draw_in(block);
     if (!cut.empty()) {
       device.power.reset();
+      device.average.reset();
       device.reason = std::move(cut);
     }
     const auto [place, is_new] = places.emplace(block.heading, readings.devices.size());

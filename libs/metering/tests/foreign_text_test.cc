@@ -43,5 +43,59 @@ TEST(LostHeading, IsNotWhatALineThatIsPrintedTwiceMeans) {
   EXPECT_DOUBLE_EQ(read("amd-smi", replaced(kTwoCards, line, line + line)).total.value().value(), 28);
 }
 
+TEST(LinesAroundTheOutput, AreNoChips) {
+  const std::string power =
+      "\tNPU ID                         : 3\n\tChip Count                     : 1\n\n"
+      "\tNPU Real-time Power(W)         : 101.5\n\tChip ID                        : 0\n";
+  const std::string common =
+      "NPU ID : 3\nChip Count : 1\n\nChip ID : 0\nTemperature(C) : 46\n"
+      "NPU Real-time Power(W) : 101.5\n";
+  for (const std::string above :
+       {"Every 2.0s: npu-smi info -t power -i 3   host: Mon Nov 30 16:00:00 2026\n\n",
+        "root@host:~# npu-smi info -t power -i 3\n", "Failed to initialize logging: denied (limit 100 W)\n"})
+    for (const auto& output : {power, common})
+      for (std::size_t at = 0; at != std::string::npos; at = output.find('\n', at + 1)) {
+        auto text = output;
+        text.insert(at == 0 ? 0 : at + 1, above);
+        const auto r = read("npu-smi", text);
+        ASSERT_EQ(r.devices.size(), 1U) << text;
+        EXPECT_EQ(index(r), 3) << text;
+        EXPECT_EQ(part(r), 0) << text;
+        EXPECT_DOUBLE_EQ(watts(r), 101.5) << text;
+      }
+}
+
+TEST(NvidiaSmiQuery, TabsIndentAsBlanksDo) {
+  const std::string log =
+      "==============NVSMI LOG==============\n\nAttached GPUs                   : 1\nGPU 00000000:3B:00.0\n"
+      "    Product Name                : X\n    GPU UUID                    : GPU-aaaa\n"
+      "    GPU Part Number             : 900\n    GPU Virtualization Mode\n        Host VGPU Mode          : "
+      "N/A\n"
+      "    GPU Power Readings\n        Power Draw              : 112.50 W\n"
+      "        Current Power Limit     : 355.00 W\n        Max Power Limit         : 360.00 W\n"
+      "    GPU Memory Power Readings\n        Power Draw              : 44.00 W\n";
+  for (const auto& text : {log, replaced(log, "  ", "\t"), replaced(log, "    ", "\t")}) {
+    const auto r = read("nvidia-smi", text);
+    ASSERT_EQ(r.devices.size(), 1U) << text;
+    EXPECT_DOUBLE_EQ(watts(r), 112.5) << text;
+    EXPECT_DOUBLE_EQ(limit(r), 355) << text;
+    EXPECT_EQ(r.devices[0].uuid, "GPU-aaaa") << text;
+  }
+}
+
+TEST(BoundsByName, AreNeverTheDraw) {
+  for (const std::string_view bound :
+       {"Power Capping",  "Power Capped",     "Power Ceil",        "Power Constraint",
+        "Power Quota",    "Power Budgeted",   "Power Allowance",   "Sustained Power",
+        "PPT Power",      "EDPp Power",       "Programmed Power",  "Configured Power",
+        "Reserved Power", "Guaranteed Power", "Power Headroom",    "Remaining Power",
+        "Power Loss",     "Power High",       "Power\u4E0A\u9650", "Power \u4E0A\u9650"}) {
+    const auto r = parse_tool("generic", "generic", "GPU 0\n" + std::string{bound} + " : 500 W\n");
+    EXPECT_TRUE(!r || !r->devices[0].power) << bound;
+    const auto beside = read("generic", "GPU 0\n" + std::string{bound} + " : 500 W\nPower : 112 W\n");
+    EXPECT_DOUBLE_EQ(watts(beside), 112) << bound;
+  }
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -97,5 +97,30 @@ TEST(BoundsByName, AreNeverTheDraw) {
   }
 }
 
+TEST(AnotherToolsOutput, IsAnUnknownLayout) {
+  const std::string table =
+      "+-----------+-----------+\n| NVIDIA-SMI 580.82.07   Driver Version: 580.82.07 "
+      "|\n+-----------+-----------+\n"
+      "| GPU  Name | Bus-Id |\n| Fan  Temp  Perf  Pwr:Usage/Cap | Memory-Usage |\n+===========+===========+\n"
+      "| 0 X | 3B:00.0 |\n| N/A 35C P0 300W / 700W | 4 / 5 |\n+-----------+-----------+\n";
+  EXPECT_DOUBLE_EQ(watts(read("nvidia-smi", table)), 300);
+  EXPECT_DOUBLE_EQ(watts(read("generic", table)), 300);
+  for (const std::string_view tool : {"amd-smi", "brsmi", "ixsmi", "mx-smi"})
+    EXPECT_NE(refusal(tool, table).message.find("expected its own output, not that of nvidia-smi"),
+              std::string::npos);
+  EXPECT_NE(refusal("npu-smi",
+                    "    Instantaneous power reading:                   195 Watts\n"
+                    "    Power reading state is:                   activated\n")
+                .message.find("not that of ipmi"),
+            std::string::npos);
+  refusal("npu-smi",
+          "[\n    {\"gpu\": 0, \"power\": {\"socket_power\": {\"value\": 12, \"unit\": \"W\"}}}\n]\n");
+}
+
+TEST(JsonNumbers, HaveNoDigitsThatTheToolDidNotPrint) {
+  const auto r = read("nvidia-smi", "index, power.draw [W]\n0, 426.46 W\n1, 426.46 W\n2, 426.47 W\n");
+  EXPECT_NE(to_json(r).find("\"total_power_watts\":1279.39}"), std::string::npos) << to_json(r);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

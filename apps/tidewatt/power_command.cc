@@ -132,7 +132,7 @@ void add_power_command(CLI::App& app, int& exit_code) {
         const auto known = metering::known_tools();
         if (std::find(known.begin(), known.end(), tool) != known.end()) return {};
         for (const auto& row : metering::tool_coverage())
-          if (row.tool.find(tool) != std::string::npos && !tool.empty())
+          if (row.tool == tool && !row.note.empty())
             return fmt::format("\"{}\" tells no watts ({})", tool, row.note);
         return fmt::format("unknown tool \"{}\" (known: {})", tool, fmt::join(known, ", "));
       });
@@ -158,7 +158,7 @@ void add_power_command(CLI::App& app, int& exit_code) {
   const auto markdown = std::make_shared<bool>(false);
   coverage_command->add_flag("--json", *coverage_json, "Print JSON");
   coverage_command->add_flag("--markdown", *markdown, "Print a Markdown table");
-  coverage_command->footer("Example: tidewatt power coverage | grep -i ascend");
+  coverage_command->footer("Example: tidewatt power coverage | grep npu-smi");
   coverage_command->callback(
       [coverage_json, markdown, &exit_code] { exit_code = coverage(*coverage_json, *markdown); });
 }

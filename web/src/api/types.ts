@@ -186,6 +186,8 @@ export interface PowerNow {
 export interface Alert {
   kind: string;
   subject: string;
+  /** Of a node. */
+  cluster?: string;
   since: Maybe<string>;
   text: string;
 }
@@ -392,7 +394,7 @@ export interface SourceRow {
 }
 
 export interface SourceList {
-  nodes: { node_id: string; sources: SourceRow[] }[];
+  nodes: { node_id: string; cluster: string; sources: SourceRow[] }[];
 }
 
 export interface CoverageList {

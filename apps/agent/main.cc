@@ -182,7 +182,10 @@ std::vector<std::string> unusable_files(const Loaded& loaded) {
       pem && !pem->empty())
     if (const auto life = net::certificate_life(*pem); !life)
       missing.push_back("ca_file: " + config.ca_file + ": " + life.error().to_string());
-  if (!config.tls_certificate.empty())
+  const auto before = missing.size();
+  need_file("tls.certificate", config.tls_certificate);
+  need_file("tls.key", config.tls_key, true);
+  if (!config.tls_certificate.empty() && missing.size() == before)
     if (const auto usable = net::check_tls_files(config.tls_certificate, config.tls_key); !usable)
       missing.push_back("tls.certificate: " + usable.error().to_string());
   need_folder("host_root", config.host_root);

@@ -94,9 +94,7 @@ int detect(bool json, const std::string& host_root) {
 /// The table of docs/method/coverage.md and of the settings page, from the parsers' own registration.
 int coverage(bool json, bool markdown) {
   const auto rows = metering::tool_coverage();
-  if (json && markdown)
-    return report("power coverage",
-                  Error{ErrorCode::invalid_input, "--json and --markdown are two forms: give one", ""});
+  if (json && markdown) usage_error("--markdown", "and --json are two forms: give one");
   if (json) {
     auto all = nlohmann::json::array();
     for (const auto& row : rows)
@@ -150,7 +148,10 @@ void add_power_command(CLI::App& app, int& exit_code) {
   detect_command->add_option("--host-root", *host_root,
                              "Where the node's /proc and /sys are, such as /host in a container");
   detect_command->footer("Example: sudo tidewatt power detect");
-  detect_command->callback([json, host_root, &exit_code] { exit_code = detect(*json, *host_root); });
+  detect_command->callback([json, host_root, &exit_code] {
+    need_host_root(*host_root);
+    exit_code = detect(*json, *host_root);
+  });
 
   auto* coverage_command =
       group->add_subcommand("coverage", "Which outputs of which tools are understood, and on what evidence");

@@ -283,7 +283,7 @@ int run(const std::string& folder, int nodes, int tasks, int repeats, const std:
   bench.measure(fmt::format("dashboard of {} nodes", nodes), "/api/v1/dashboard/stats", {{"range", "24h"}},
                 Milliseconds{200});
   bench.measure("list of nodes", "/api/v1/nodes", {{"limit", "200"}});
-  bench.measure(fmt::format("30 days by team of {} tasks", tasks), "/api/v1/accounting",
+  bench.measure(fmt::format("30 days by team of {} tasks", tasks), "/api/v1/carbon/accounting",
                 {{"scope", "team"}, {"range", "30d"}});
   bench.measure(fmt::format("30 days of {} tasks on the dashboard", tasks), "/api/v1/dashboard/stats",
                 {{"range", "30d"}});

@@ -196,6 +196,8 @@ export interface DashboardStats {
   from: string;
   to: string;
   range: string;
+  /** When it was made: a dear answer is kept for some seconds. */
+  as_of: string;
   energy_summary?: Energy;
   power_now: PowerNow;
   hourly: HourRow[];

@@ -17,6 +17,8 @@
 namespace tidewatt::agent {
 namespace {
 
+constexpr std::uint64_t kMostSimulatedCards = 256;
+
 using config::Kind;
 
 const std::vector<std::string>& source_kinds() {
@@ -207,6 +209,9 @@ Result<SourceSpec> parse_source(std::string_view text) {
     }
     if (key == "gpus" && *number == 0)
       return fail(ErrorCode::invalid_input, "sim: gpus=0 simulates no card; give at least 1");
+    if (key == "gpus" && *number > kMostSimulatedCards)
+      return fail(ErrorCode::invalid_input, fmt::format("sim: gpus={} is more than the {} cards of one node",
+                                                        *number, kMostSimulatedCards));
     spec.options.emplace_back(key, item.substr(equals + 1));
   }
   return spec;

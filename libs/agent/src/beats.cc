@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tidewatt/agent/backoff.h"
-#include "tidewatt/attribution/printable.h"
 #include "tidewatt/base/log.h"
+#include "tidewatt/units/printable.h"
 #include "tidewatt/wire/beat_json.h"
 
 namespace tidewatt::agent {
@@ -22,7 +22,7 @@ SourceReport report_of(const SourceStatus& status) {
                  : status.state == State::starting ? SourceState::starting
                                                    : SourceState::failed;
   // Tools' words may hold anything; a byte that is no text would cost the whole beat.
-  report.reason = attribution::printable(status.trouble, SourceReport::kLongestReason);
+  report.reason = printable(status.trouble, SourceReport::kLongestReason);
   return report;
 }
 

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "tidewatt/attribution/printable.h"
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::agent {
@@ -174,7 +174,7 @@ void delivery(Text& text, const Snapshot& s) {
 std::string escape_label(std::string_view value) {
   std::string out;
   while (!value.empty()) {
-    const std::size_t length = attribution::utf8_length(value);
+    const std::size_t length = utf8_length(value);
     if (length == 0) {
       out += "\xEF\xBF\xBD";
       value.remove_prefix(1);

@@ -74,6 +74,7 @@ Status Spool::load() {
   if (stats_.lost_holes > 0)
     log::error("beats are missing from the spool and are lost",
                {{"beats", std::to_string(stats_.lost_holes)}});
+  hole_counted_ = accounted_;
   enforce_age();
   enforce_size(0);
   save_accounted();
@@ -184,12 +185,20 @@ void Spool::keep_runs(const std::string& path, std::string_view bytes, std::vect
       kept = files_.write_atomically(run.segment.path, run.bytes);
     }
     if (kept) continue;
-    log::warning("the sound part of a spool segment can't be saved and waits for the next start",
+    log::warning("the sound part of a spool segment can't be saved apart; it is sent from the damaged file",
                  {{"file", path}, {"error", kept.error().to_string()}});
     done = false;
     break;
   }
-  if (!done) return;
+  if (!done) {
+    auto whole = std::move(runs.back().segment);
+    whole.first = runs.front().segment.first;
+    whole.path = path;
+    whole.bytes = bytes.size();
+    stats_.disk_bytes += whole.bytes;
+    segments_.push_back(std::move(whole));
+    return;
+  }
   if (runs.empty() || runs.front().segment.path != path) (void)files_.remove(path);
   for (auto& run : runs) {
     run.segment.bytes = run.bytes.size();

@@ -223,6 +223,8 @@ TEST(AgentSettings, ANodeIdIsOnePlainName) {
 TEST(AgentSettings, ASimulationWithoutCardsIsRefused) {
   EXPECT_THAT(load({"--server", "http://s", "--sources", "sim:gpus=0"}).problems,
               Contains(HasSubstr("gpus=0 simulates no card")));
+  EXPECT_THAT(load({"--server", "http://s", "--sources", "sim:gpus=100000"}).problems,
+              Contains(HasSubstr("more than the 256 cards of one node")));
 }
 
 TEST(AgentSettings, AServerOfAnotherSchemeIsNamed) {

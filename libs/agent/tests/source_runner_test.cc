@@ -146,6 +146,26 @@ class PartialSource final : public sensors::Source {
   std::int64_t looks_ = 0;
 };
 
+/// Answers, and knows no power.
+class SilentSource final : public sensors::Source {
+ public:
+  [[nodiscard]] std::string name() const override { return "silent"; }
+  Result<std::vector<metering::Reading>> read() override {
+    std::vector<metering::Reading> readings(2);
+    for (auto& reading : readings) reading.reason = "energy_uj: No such file";
+    return readings;
+  }
+};
+
+TEST_F(SourceRunnerTest, ASourceThatKnowsNoneOfItsDevicesFailsThoughItAnswers) {
+  SourceRunner runner(std::make_unique<SilentSource>(), SourceWatch{Milliseconds{1000}, Milliseconds{5000}},
+                      collector, clock);
+  runner.read_once();
+  EXPECT_EQ(runner.status().state, SourceWatch::State::failing);
+  EXPECT_EQ(runner.status().trouble, "2 of 2 devices unknown: energy_uj: No such file");
+  EXPECT_EQ(runner.status().failures, 1U);
+}
+
 TEST_F(SourceRunnerTest, ASourceThatCannotReadAllOfItsDevicesIsUpAndSaysWhy) {
   SourceRunner runner(std::make_unique<PartialSource>(), SourceWatch{Milliseconds{1000}, Milliseconds{5000}},
                       collector, clock);

@@ -503,6 +503,25 @@ TEST_F(SpoolFaults, ASegmentThatEndsInABadPlaceIsFollowedByTheNext) {
   EXPECT_EQ(spool->stats().waiting, 0U);
 }
 
+TEST_F(SpoolFaults, SoundBeatsOfADamagedFileThatCannotBeSavedApartAreSentFromIt) {
+  {
+    auto spool = open();
+    for (int i = 1; i <= 12; ++i) spool->append(beat(i));
+  }
+  files.files[segment_path()].replace(files.files[segment_path()].find("beat-1003"), 4, "XXXX");
+  files.faults["/s/00000000000000000004.spool"] = Error{ErrorCode::io, "No space left on device", ""};
+  auto spool = open();
+  EXPECT_EQ(spool->stats().lost_holes, 1U);
+  files.faults.clear();
+  spool->append(beat(13));
+  EXPECT_EQ(sent_until_quiet(*spool), 12U);
+  EXPECT_EQ(spool->stats().lost_holes, 1U) << "counted once";
+  EXPECT_EQ(spool->stats().waiting, 0U);
+  spool = open();
+  EXPECT_EQ(spool->stats().waiting, 0U);
+  EXPECT_EQ(spool->stats().lost_holes, 0U);
+}
+
 TEST_F(SpoolFaults, ARemovedSegmentIsCountedAndPassedOver) {
   auto spool = filled();
   files.files.erase(segment_path());

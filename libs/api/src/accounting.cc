@@ -18,7 +18,6 @@ net::Response of_the_site(std::string_view scope) {
 }
 
 Result<reports::Report> report_for(Core& core, const Call& call, reports::Question question) {
-  TW_TRY(const auto registry, core.registry());
   TW_TRY(const auto nodes, core.store.nodes());
   TW_TRY(const auto seals, core.store.seals());
   reports::Policy policy = core.options.accounting;
@@ -28,6 +27,7 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
   if (call.is_tenant()) {
     TW_TRY(view, tenant_view(core, call, nullptr));
     question.tasks = &view.tasks;
+    question.team = call.principal.team;
     policy.contracts_hidden = policy.contracted_kwh_per_month.has_value();
     policy.contracted_kwh_per_month.reset();
     policy.supply_kwh = {};
@@ -35,7 +35,12 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
   }
   question.with_whole = policy.contracted_kwh_per_month || !policy.supply_kwh.hours.empty();
   if (core.options.signals) policy.zones = reports::zones_of(*core.options.signals, question.window, seals);
-  TW_TRY(const auto booked, reports::gather(core.store, question, registry->tasks, nodes, seals));
+  std::shared_ptr<const Registry> registry;
+  const reports::ReadTasks tasks = [&]() -> Result<std::span<const ledger::TaskInfo>> {
+    TW_TRY(registry, core.registry());
+    return std::span<const ledger::TaskInfo>{registry->tasks};
+  };
+  TW_TRY(const auto booked, reports::gather(core.store, question, tasks, nodes, seals));
   return reports::make_report(booked, policy, carbon_view(core, call));
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kept_answers.h"
 #include "metrics.h"
 #include "tidewatt/api/access.h"
 #include "tidewatt/api/api.h"
@@ -53,6 +54,8 @@ struct Core {
 
   std::unique_ptr<oidc::SignOn> sign_on;  ///< nullptr = not configured
   std::atomic<bool> sso_down{false};
+
+  std::unique_ptr<KeptAnswers> kept;  ///< last: its thread uses all of the above
 };
 
 /// One authenticated request. `ids` are the path's decoded segments.

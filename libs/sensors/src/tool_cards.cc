@@ -75,10 +75,12 @@ std::vector<ToolCards::Card> ToolCards::by_number(const std::vector<ToolDevice>&
     // What a tool says of a card that it can't reach any more is an address, not the card's name.
     const auto* known =
         device.uuid.empty() && !device.bus_id.empty() ? at_bus(sysfs_bus_id(device.bus_id)) : nullptr;
+    const auto number = static_cast<int>(std::get<std::int64_t>(device.index));
+    // When a card is lost its tool may number those behind it anew: each keeps the number it had.
     if (known != nullptr)
       cards.push_back(*known);
     else
-      cards.push_back({device.uuid, static_cast<int>(std::get<std::int64_t>(device.index))});
+      cards.push_back({device.uuid, device.uuid.empty() ? number : index_for(device.uuid, number)});
   }
   return cards;
 }
@@ -125,6 +127,14 @@ const ToolCards::Card* ToolCards::at_bus(const std::string& bus_id) const {
   return found == by_bus_.end() ? nullptr : &found->second;
 }
 
+/// Its number may be another card's from now on.
+void ToolCards::forget(const std::string& identity) {
+  const auto known = indices_.find(identity);
+  if (known == indices_.end()) return;
+  taken_.erase(known->second);
+  indices_.erase(known);
+}
+
 void ToolCards::add_missing(std::vector<Reading>& readings, SteadyTime at) {
   const auto answered = readings.size();
   const bool named = std::any_of(readings.begin(), readings.end(),
@@ -136,7 +146,9 @@ void ToolCards::add_missing(std::vector<Reading>& readings, SteadyTime at) {
     if (!named || !readings[i].uuid.empty()) seen_.insert_or_assign(key_of(readings[i]), readings[i]);
   }
   std::erase_if(seen_, [&](const auto& card) {
-    return at - card.second.at > kMissedFor || (named && card.second.uuid.empty());
+    if (at - card.second.at <= kMissedFor && !(named && card.second.uuid.empty())) return false;
+    forget(card.second.uuid);
+    return true;
   });
   for (const auto& [key, card] : seen_) {
     if (here.contains(key)) continue;

@@ -39,6 +39,7 @@ class ToolCards {
                                 const std::vector<std::string>& identities);
   std::vector<Card> by_place(std::vector<metering::ToolDevice>& devices, SteadyTime at);
   int index_for(const std::string& identity, int wanted);
+  void forget(const std::string& identity);
 
   std::string tool_;
   std::map<std::string, Card> by_bus_;

@@ -208,6 +208,30 @@ TEST_F(NvidiaSmi, ACardMissingFromAGoodAnswerIsUnknownUntilItIsBack) {
   EXPECT_EQ(source->read()->size(), 2U);
 }
 
+TEST_F(NvidiaSmi, CardsThatAreNumberedAnewKeepTheNumberTheyHad) {
+  const std::string all = kTwoCards;
+  answer(0, all);
+  source->read();
+  auto renumbered = all;
+  renumbered.erase(renumbered.find("0, GPU-aa"), renumbered.find("1, GPU-bb") - renumbered.find("0, GPU-aa"));
+  renumbered.replace(renumbered.find("1, GPU-bb"), 1, "0");
+  answer(0, renumbered);
+  clock.advance(Milliseconds{1000});
+  const auto readings = source->read();
+  ASSERT_EQ(readings->size(), 2U);
+  EXPECT_EQ(readings->at(0).uuid, "GPU-bb");
+  EXPECT_EQ(readings->at(0).index, 1);
+  EXPECT_EQ(readings->at(1).uuid, "GPU-aa");
+  EXPECT_EQ(readings->at(1).index, 0) << "two cards of one number would share an account";
+  clock.advance(Milliseconds{3'600'001});
+  answer(0, renumbered);
+  source->read();
+  auto replaced = all;
+  replaced.replace(replaced.find("GPU-aa"), 6, "GPU-cc");
+  answer(0, replaced);
+  EXPECT_EQ(source->read()->at(0).index, 0) << "a new card in a free place";
+}
+
 TEST_F(NvidiaSmi, ACardMissingForAnHourIsForgotten) {
   const std::string all = kTwoCards;
   answer(0, all);

@@ -54,6 +54,8 @@ export interface Report {
   sealed: boolean;
   seals: { month: string; sealed_at: string; rows: number; hash: Maybe<string> }[];
   emission_factor?: Factor & { kind: string; boundary: string };
+  /** Of zones and years that have their own. */
+  zone_factors?: (Factor & { zone: string })[];
   carbon_hidden_reason?: string;
   series: (SeriesHead & { known_hours: number; window_hours: number; may_enter_scope2: boolean })[];
   stated: { currency: string; tariff: Maybe<string>; carbon_price_eur_per_tonne: number };

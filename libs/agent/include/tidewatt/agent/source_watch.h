@@ -31,7 +31,8 @@ class SourceWatch {
   void started(SteadyTime now);
   /// @return true when the state changed, which is then worth a log line
   /// @param trouble  what of it can't be read all the same; empty = nothing
-  bool succeeded(SteadyTime now, std::string trouble = {});
+  /// @param silent   it answered, and knows the power of none of its devices
+  bool succeeded(SteadyTime now, std::string trouble = {}, bool silent = false);
   bool failed(SteadyTime now, const Error& error);
   /// Looks at the read under way. @return true when it just became too long
   bool check(SteadyTime now);

@@ -10,9 +10,17 @@ namespace tidewatt::k8s {
 ClusterView::ClusterView(ClusterRules rules, const std::vector<NodeFacts>& nodes, Intensities intensities)
     : rules_(std::move(rules)), zones_(std::move(intensities)) {
   nodes_.reserve(nodes.size());
-  for (const auto& node : nodes) {
-    const auto* known = zone(Place{node.zone, node.region});
-    nodes_.insert_or_assign(node.name, Node{node.power, known != nullptr ? known->second : std::nullopt});
+  for (const auto& facts : nodes) {
+    Node node{{}, facts.power, budget_of(facts.name)};
+    if (const auto* known = zone(Place{facts.zone, facts.region}); known != nullptr)
+      node.candidate.intensity = known->second;
+    if (node.power && node.budget)
+      node.candidate.power_left = std::clamp(1 - *node.power / *node.budget, 0.0, 1.0);
+    const auto number = names_.add(facts.name);
+    if (number == nodes_.size())
+      nodes_.push_back(node);
+    else
+      nodes_[number] = node;
   }
 }
 
@@ -38,26 +46,19 @@ std::optional<Watts> ClusterView::budget_of(std::string_view node) const {
   return own == rules_.node_budgets.end() ? rules_.node_budget : std::optional{own->second};
 }
 
-Candidate ClusterView::candidate(std::string_view node, const Place& place) const {
-  Candidate candidate;
-  const auto known = nodes_.find(node);
-  if (const auto* told = zone(place); told != nullptr)
-    candidate.intensity = told->second;
-  else if (known != nodes_.end())
-    candidate.intensity = known->second.intensity;
-  const auto budget = budget_of(node);
-  if (budget && known != nodes_.end() && known->second.power)
-    candidate.power_left = std::clamp(1 - *known->second.power / *budget, 0.0, 1.0);
+Candidate ClusterView::candidate(std::string_view name, const Place& place) const {
+  const auto number = names_.find(name);
+  Candidate candidate = number ? nodes_[*number].candidate : Candidate{};
+  if (const auto* told = zone(place); told != nullptr) candidate.intensity = told->second;
   return candidate;
 }
 
-std::optional<std::string> ClusterView::refusal(std::string_view node) const {
-  const auto budget = budget_of(node);
-  const auto known = nodes_.find(node);
-  if (!budget || known == nodes_.end() || !known->second.power || *known->second.power < *budget)
-    return std::nullopt;
-  return fmt::format("power budget reached: {:.0f} W of {:.0f} W", known->second.power->value(),
-                     budget->value());
+std::optional<std::string> ClusterView::refusal(std::string_view name) const {
+  const auto number = names_.find(name);
+  if (!number) return std::nullopt;
+  const auto& node = nodes_[*number];
+  if (!node.power || !node.budget || *node.power < *node.budget) return std::nullopt;
+  return fmt::format("power budget reached: {:.0f} W of {:.0f} W", node.power->value(), node.budget->value());
 }
 
 }  // namespace tidewatt::k8s

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace tidewatt::k8s {
 namespace {
@@ -16,23 +15,24 @@ constexpr double kHalf = 1e-9;
 /// The scores of one intensity by per cent of power left; the last is for unknown power.
 using Row = std::array<int, kPercentLevels + 1>;
 
+/// Of what isn't negative.
+int nearest(double value) { return static_cast<int>(value + 0.5); }
+
 double power_part(std::size_t level) {
   return level < kPercentLevels ? static_cast<double>(level) / 100.0 : kMiddle;
 }
 
 std::size_t level_of(const Candidate& candidate) {
   if (!candidate.power_left) return kPercentLevels;
-  return static_cast<std::size_t>(std::lround(std::clamp(*candidate.power_left, 0.0, 1.0) * 100));
+  return static_cast<std::size_t>(nearest(std::clamp(*candidate.power_left, 0.0, 1.0) * 100));
 }
 
 std::optional<int> grams_of(const Candidate& candidate) {
   if (!candidate.intensity) return std::nullopt;
-  return static_cast<int>(std::lround(std::clamp(candidate.intensity->value(), 0.0, kMostGrams)));
+  return nearest(std::clamp(candidate.intensity->value(), 0.0, kMostGrams));
 }
 
-int points(double part) {
-  return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * kBestScore + kHalf));
-}
+int points(double part) { return nearest(std::clamp(part, 0.0, 1.0) * kBestScore + kHalf); }
 
 class Scale {
  public:

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "tidewatt/k8s/name_table.h"
 #include "tidewatt/k8s/placement.h"
 #include "tidewatt/units/quantity.h"
 
@@ -53,13 +52,10 @@ class ClusterView {
   [[nodiscard]] std::optional<std::string> carbon_zone(std::string_view name) const;
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
   struct Node {
+    Candidate candidate;  ///< by what its agent says
     std::optional<Watts> power;
-    std::optional<GramsPerKwh> intensity;
+    std::optional<Watts> budget;
   };
   using Zone = Intensities::value_type;
   [[nodiscard]] const Zone* zone(std::string_view name) const;
@@ -68,7 +64,8 @@ class ClusterView {
 
   ClusterRules rules_;
   Intensities zones_;
-  std::unordered_map<std::string, Node, Hash, std::equal_to<>> nodes_;
+  NameTable names_;
+  std::vector<Node> nodes_;  ///< by number of its name
 };
 
 }  // namespace tidewatt::k8s

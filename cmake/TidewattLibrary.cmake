@@ -97,12 +97,19 @@ function(tidewatt_add_test name label)
   set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 300)
 endfunction()
 
+# Counts edges for libFuzzer. With TIDEWATT_FUZZ_PLAIN comparisons aren't traced: they cost as much as the parsing, and
+# long campaigns begin from corpora that were found with them.
+function(tidewatt_instrument target)
+  target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link
+    $<$<BOOL:${TIDEWATT_FUZZ_PLAIN}>:-fno-sanitize-coverage=trace-cmp>)
+endfunction()
+
 # tidewatt_add_fuzz(library NAME...): libFuzzer targets fuzz_NAME from fuzz/NAME_fuzz.cc, where fuzzing is configured.
 function(tidewatt_add_fuzz library)
   if(NOT TIDEWATT_FUZZ)
     return()
   endif()
-  target_compile_options(tidewatt_${library} PRIVATE -fsanitize=fuzzer-no-link)
+  tidewatt_instrument(tidewatt_${library})
   foreach(name IN LISTS ARGN)
     add_executable(fuzz_${name} fuzz/${name}_fuzz.cc)
     target_link_libraries(fuzz_${name} PRIVATE tidewatt::${library} tidewatt_warnings)

@@ -41,7 +41,7 @@ for target in "${targets[@]}"; do
     log=build/logs/fuzz/$target.log
     failed=0
     # Stack traces of allocations and the weighing of rare inputs cost as much as parsing does; neither finds more here.
-    ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=4 nice -n 10 "$bin/$target" -runs="$runs" -timeout=60 \
+    ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=4:detect_stack_use_after_return=0 nice -n 10 "$bin/$target" -runs="$runs" -timeout=60 \
       -rss_limit_mb=2048 -max_len=1024 -entropic=0 -reload=0 -print_final_stats=1 \
       -artifact_prefix="build/logs/fuzz/$target-" "${folders[@]}" > "$log" 2>&1 || failed=1
     # A busy machine alone can make a run seem to hang: only an input that hangs by itself is a finding.

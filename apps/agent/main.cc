@@ -18,6 +18,8 @@
 #include "tidewatt/agent/agent_settings.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/config/settings.h"
+#include "tidewatt/net/certificate.h"
+#include "tidewatt/net/server.h"
 #include "tidewatt/os/posix.h"
 
 namespace {
@@ -129,6 +131,12 @@ std::string nearest_folder(std::string path) {
   return path;
 }
 
+/// By making one: /proc says that root may write it.
+bool can_make_files_in(const std::string& folder) {
+  auto name = folder + "/.tidewatt-XXXXXX";
+  return ::mkdtemp(name.data()) != nullptr && ::rmdir(name.c_str()) == 0;
+}
+
 bool is_folder(const std::string& path) {
   struct stat found{};
   return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
@@ -158,23 +166,34 @@ std::vector<std::string> unusable_files(const Loaded& loaded) {
       missing.push_back(setting + ": " + list.error().to_string());
   };
   for (const char* secret : {"token", "relay_token"}) {
+    const auto setting = std::string{secret} + "_file";
     if (const auto text = loaded.settings->secret(secret, *files); !text)
-      missing.push_back(std::string{secret} + "_file: " + text.error().to_string());
+      missing.push_back(setting + ": " + text.error().to_string());
+    else
+      need_file(setting, loaded.settings->secret_file(secret), true);
   }
   const auto& config = loaded.config;
-  if (!loaded.settings->given("token") && !config.once)
+  if (!loaded.settings->given("token") && !config.once && loaded.settings->file_understood())
     missing.emplace_back(
         "token_file: none is given, and the server takes no beats without: give --token-file, or set "
         "TIDEWATT_TOKEN");
   need_file("ca_file", config.ca_file);
+  if (const auto pem = config.ca_file.empty() ? Result<std::string>{""} : files->read_text(config.ca_file);
+      pem && !pem->empty())
+    if (const auto life = net::certificate_life(*pem); !life)
+      missing.push_back("ca_file: " + config.ca_file + ": " + life.error().to_string());
+  const auto before = missing.size();
   need_file("tls.certificate", config.tls_certificate);
-  need_file("tls.key", config.tls_key);
+  need_file("tls.key", config.tls_key, true);
+  if (!config.tls_certificate.empty() && missing.size() == before)
+    if (const auto usable = net::check_tls_files(config.tls_certificate, config.tls_key); !usable)
+      missing.push_back("tls.certificate: " + usable.error().to_string());
   need_folder("host_root", config.host_root);
   if (config.attribution.on() && loaded.settings->given("attribution.cgroup_root"))
     need_folder("attribution.cgroup_root", config.host_root + config.attribution.cgroup_root);
   if (const auto there = nearest_folder(config.spool_folder); !is_folder(there))
     missing.push_back("spool.dir: " + there + " is no folder");
-  else if (::access(there.c_str(), W_OK | X_OK) != 0)
+  else if (!can_make_files_in(there))
     missing.push_back("spool.dir: " + config.spool_folder + " can't be made or written by this user (" +
                       there + "); give --spool-dir a folder that it may write");
   for (const auto& source : config.sources) {
@@ -223,9 +242,12 @@ int run(int argc, char** argv) {
   Loaded next;
   const auto sound = [&] {
     next = load(arguments);
-    for (const auto& problem : next.problems)
+    auto problems = next.problems;
+    const auto unusable = unusable_files(next);
+    problems.insert(problems.end(), unusable.begin(), unusable.end());
+    for (const auto& problem : problems)
       log::error("the settings are not read again, they are wrong; the old ones hold", {{"error", problem}});
-    return next.problems.empty();
+    return problems.empty();
   };
   for (;;) {
     const int code = app::run_agent(loaded.config, *loaded.settings, sound);
@@ -241,6 +263,7 @@ int main(int argc, char** argv) {
   app::bound_memory();
   try {
     if (argc > 1 && std::string_view{argv[1]} == "sensor") app::run_sensor({argv + 2, argv + argc});
+    os::adopt_orphans();
     return run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tidewatt-agent: internal error: %s; please report it\n", error.what());

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -89,6 +90,18 @@ void check_alerts(const ServerAccess& access, std::vector<Finding>& findings) {
         {Health::warning, "alert", fmt::format("{} more", count - kMostShown), "see the dashboard"});
 }
 
+/// "a01, a02, a03 and 9 more"; empty when there is none.
+std::string names_of(const Json& rows, const std::function<bool(const Json&)>& wanted) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string names;
+  std::size_t count = 0;
+  for (const auto& row : rows) {
+    if (!wanted(row) || ++count > kMostNamed) continue;
+    names += (names.empty() ? "" : ", ") + row.value("node_id", "?");
+  }
+  return count > kMostNamed ? fmt::format("{} and {} more", names, count - kMostNamed) : names;
+}
+
 void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
   ServerAccess anybody = access;
   anybody.anonymous = true;
@@ -142,23 +155,26 @@ void check_server(const ServerAccess& access, std::vector<Finding>& findings) {
                         "run on each node: tidewatt-agent --server URL --token-file FILE"});
     return;
   }
-  const auto silent =
-      std::count_if(rows.begin(), rows.end(), [](const Json& n) { return n.value("state", "") == "silent"; });
-  const auto dark = std::count_if(rows.begin(), rows.end(), [](const Json& n) {
-    return n.contains("power_watts") && n["power_watts"].is_null();
+  const auto silent = names_of(rows, [](const Json& n) { return n.value("state", "") == "silent"; });
+  const auto dark = names_of(rows, [](const Json& n) {
+    return n.value("state", "") != "silent" && n.contains("power_watts") && n["power_watts"].is_null();
   });
   findings.push_back(
-      {silent == 0 ? Health::ok : Health::warning, "nodes",
-       fmt::format("{} known, {} silent", rows.size(), silent),
-       silent == 0 ? "" : "see Nodes in the UI; on the node: systemctl status tidewatt-agent"});
-  if (dark > 0)
-    findings.push_back({Health::warning, "power", fmt::format("{} nodes tell no power now", dark),
-                        "on the node: tidewatt power detect"});
+      {silent.empty() ? Health::ok : Health::warning, "nodes",
+       silent.empty() ? fmt::format("{} known, none silent", rows.size())
+                      : fmt::format("{} known, silent: {}", rows.size(), silent),
+       silent.empty() ? "" : "see Nodes in the UI; on the node: systemctl status tidewatt-agent"});
+  if (!dark.empty())
+    findings.push_back(
+        {Health::warning, "power", "no power is known now of " + dark, "on the node: tidewatt power detect"});
 }
 
 /// What the server knows of the sources of this machine's node that give nothing.
-void check_node(const ServerAccess& access, const std::string& node, std::vector<Finding>& findings) {
-  const auto body = get(access, "/api/v1/nodes/" + encode_component(node) + "?range=1h");
+void check_node(const ServerAccess& access, const AgentsNode& which, std::vector<Finding>& findings) {
+  const auto& node = which.node_id;
+  auto query = "/api/v1/nodes/" + encode_component(node) + "?range=1h";
+  if (!which.cluster.empty()) query += "&cluster=" + encode_component(which.cluster);
+  const auto body = get(access, query);
   if (!body) return;
   const auto answer = Json::parse(*body, nullptr, false);
   if (!answer.is_object() || !answer.contains("source_states")) return;
@@ -188,6 +204,13 @@ void check_agent(const ServerAccess& server, const std::string& url, std::vector
                         "if this machine is a node: tidewatt-agent --server URL --token-file FILE"});
     return;
   }
+  const auto metrics = get_any(agent, "/metrics");
+  const auto node = metrics && metrics->status == 200 ? node_of(metrics->body) : AgentsNode{};
+  if (health->status == 200 && node.node_id.empty()) {
+    findings.push_back({Health::failed, "agent", "what answers on " + url + " is no agent",
+                        "give the agent's own address with --agent: it listens on 127.0.0.1:7311"});
+    return;
+  }
   if (health->status != 200) {
     // The reasons of the sources follow below, one by one.
     findings.push_back(
@@ -197,10 +220,9 @@ void check_agent(const ServerAccess& server, const std::string& url, std::vector
   } else {
     findings.push_back({Health::ok, "agent", "healthy on " + url, ""});
   }
-  const auto metrics = get_any(agent, "/metrics");
   if (!metrics || metrics->status != 200) return;
   for (auto& finding : agent_findings(metrics->body)) findings.push_back(std::move(finding));
-  if (const auto node = node_of(metrics->body); !node.empty()) check_node(server, node, findings);
+  if (!node.node_id.empty()) check_node(server, node, findings);
 }
 
 /// Beside this program, else where packages put it.
@@ -266,6 +288,7 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
     std::vector<Finding> findings;
     check_server(options->access, findings);
     check_agent(options->access, options->agent, findings);
+    need_host_root(options->host_root);
     check_sources(options->host_root, findings);
     exit_code = print(findings, options->json);
   });

@@ -31,7 +31,11 @@ std::vector<Finding> source_findings(const std::vector<sensors::Detection>& foun
 /// What an agent says at /metrics of its spool, its way to the server, its relay and its sources. Pure.
 /// @param metrics  Prometheus text
 std::vector<Finding> agent_findings(const std::string& metrics);
-/// The node that the agent reports as; empty when the text doesn't say.
-std::string node_of(const std::string& metrics);
+/// The node that the agent reports as.
+struct AgentsNode {
+  std::string cluster;
+  std::string node_id;  ///< empty = the text is no agent's
+};
+AgentsNode node_of(const std::string& metrics);
 
 }  // namespace tidewatt::cli

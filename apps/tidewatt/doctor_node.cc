@@ -151,9 +151,10 @@ std::vector<Finding> source_findings(const std::vector<Detection>& found, const 
   return findings;
 }
 
-std::string node_of(const std::string& metrics) {
+AgentsNode node_of(const std::string& metrics) {
   const auto nodes = labels_of(metrics, "tidewatt_agent_info", "node_id");
-  return nodes.empty() ? std::string{} : nodes.front();
+  const auto clusters = labels_of(metrics, "tidewatt_agent_info", "cluster");
+  return {clusters.empty() ? std::string{} : clusters.front(), nodes.empty() ? std::string{} : nodes.front()};
 }
 
 std::vector<Finding> agent_findings(const std::string& metrics) {

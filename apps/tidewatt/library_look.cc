@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "command.h"
-#include "tidewatt/os/posix.h"
 #include "tidewatt/sensors/isolated.h"
 #include "tidewatt/sensors/libraries.h"
 
@@ -22,6 +21,15 @@ sensors::LibraryLook library_look(std::string host_root) {
     limits.first_deadline = Milliseconds{20'000};
     return sensors::make_isolated(library, start, std::make_shared<os::SystemClock>(), limits)->read();
   };
+}
+
+void need_host_root(const std::string& host_root) {
+  if (host_root.empty()) return;
+  const auto files = os::make_file_system();
+  if (!files->exists(host_root + "/proc") && !files->exists(host_root + "/sys"))
+    usage_error("--host-root", host_root +
+                                   " has neither /proc nor /sys below it: give the folder where the "
+                                   "host's root is mounted, such as /host");
 }
 
 void run_library_look(const std::string& library, const std::string& host_root) {

@@ -94,9 +94,7 @@ int detect(bool json, const std::string& host_root) {
 /// The table of docs/method/coverage.md and of the settings page, from the parsers' own registration.
 int coverage(bool json, bool markdown) {
   const auto rows = metering::tool_coverage();
-  if (json && markdown)
-    return report("power coverage",
-                  Error{ErrorCode::invalid_input, "--json and --markdown are two forms: give one", ""});
+  if (json && markdown) usage_error("--markdown", "and --json are two forms: give one");
   if (json) {
     auto all = nlohmann::json::array();
     for (const auto& row : rows)
@@ -132,7 +130,7 @@ void add_power_command(CLI::App& app, int& exit_code) {
         const auto known = metering::known_tools();
         if (std::find(known.begin(), known.end(), tool) != known.end()) return {};
         for (const auto& row : metering::tool_coverage())
-          if (row.tool.find(tool) != std::string::npos && !tool.empty())
+          if (row.tool == tool && !row.note.empty())
             return fmt::format("\"{}\" tells no watts ({})", tool, row.note);
         return fmt::format("unknown tool \"{}\" (known: {})", tool, fmt::join(known, ", "));
       });
@@ -150,7 +148,10 @@ void add_power_command(CLI::App& app, int& exit_code) {
   detect_command->add_option("--host-root", *host_root,
                              "Where the node's /proc and /sys are, such as /host in a container");
   detect_command->footer("Example: sudo tidewatt power detect");
-  detect_command->callback([json, host_root, &exit_code] { exit_code = detect(*json, *host_root); });
+  detect_command->callback([json, host_root, &exit_code] {
+    need_host_root(*host_root);
+    exit_code = detect(*json, *host_root);
+  });
 
   auto* coverage_command =
       group->add_subcommand("coverage", "Which outputs of which tools are understood, and on what evidence");
@@ -158,7 +159,7 @@ void add_power_command(CLI::App& app, int& exit_code) {
   const auto markdown = std::make_shared<bool>(false);
   coverage_command->add_flag("--json", *coverage_json, "Print JSON");
   coverage_command->add_flag("--markdown", *markdown, "Print a Markdown table");
-  coverage_command->footer("Example: tidewatt power coverage | grep -i ascend");
+  coverage_command->footer("Example: tidewatt power coverage | grep npu-smi");
   coverage_command->callback(
       [coverage_json, markdown, &exit_code] { exit_code = coverage(*coverage_json, *markdown); });
 }

@@ -27,6 +27,7 @@ struct ReportOptions {
   std::string id;
   std::string cluster;
   std::string format = "md";
+  std::string language = "en";
   std::string out;
   std::string config;
   bool simulated = false;
@@ -100,12 +101,14 @@ Result<std::string> local_report(const ReportOptions& options, const reports::Pe
          reports::make_report(booked, policy,
                               carbon::carbon_view(policy.factor, carbon::Viewer::platform_operator)));
   report.period = period.text;
-  return reports::to_text(report, *reports::format_from(options.format));
+  return reports::to_text(report, *reports::format_from(options.format),
+                          *reports::language_from(options.language));
 }
 
 Result<std::string> server_report(const ReportOptions& options) {
-  std::string query = fmt::format("/api/v1/reports/{}?scope={}&format={}", encode_component(options.period),
-                                  options.scope, options.format);
+  std::string query =
+      fmt::format("/api/v1/reports/{}?scope={}&format={}&lang={}", encode_component(options.period),
+                  options.scope, options.format, options.language);
   if (!options.id.empty()) query += "&id=" + encode_component(options.id);
   if (!options.cluster.empty()) query += "&cluster=" + encode_component(options.cluster);
   if (options.simulated) query += "&simulated=include";
@@ -160,6 +163,9 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("--format", options->format, "md, html (prints on A4), csv or json")
       ->check(CLI::IsMember({"md", "html", "csv", "json"}))
       ->capture_default_str();
+  command->add_option("--lang", options->language, "Language of md and html: en or zh")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"en", "zh"}));
   command->add_option("--out", options->out, "Write to this file instead of standard output");
   command->add_flag("--with-simulated", options->simulated,
                     "Count simulated energy; the report says so on its head");
@@ -169,7 +175,7 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n"
       "  tidewatt report --period 2026-11 --scope team\n"
-      "  tidewatt report --period 2026-Q4 --team vision --format html --out vision-q4.html\n"
+      "  tidewatt report --period 2026-Q4 --team vision --format html --lang zh --out vision-q4.html\n"
       "  tidewatt report --period 2026-11 --format csv --db /var/lib/tidewatt/tidewatt.db --config "
       "/etc/tidewatt/server.yaml\n"
       "The same input gives the same bytes. A sealed month doesn't change; later beats are an adjustments "

@@ -170,6 +170,12 @@ std::vector<Setting> accounting_settings() {
 
 void take_accounting(config::Settings& settings, ServerArguments& arguments, const FileSystem& files) {
   auto& policy = arguments.api.accounting;
+  for (const auto& entry : settings.list("energy.zone_factors"))
+    if (const auto added = policy.zone_factors.add(entry); !added)
+      settings.add_problem("energy.zone_factors", added.error().to_string());
+  if (!policy.zone_factors.empty() && !arguments.api.factor.factor.configured)
+    settings.add_problem("energy.zone_factors",
+                         "needs energy.emission_factor_kgco2_per_kwh, too, for zones that it doesn't name");
   policy.contracted_kwh_per_month =
       stated(settings, "accounting.contracted_kwh_per_month", "accounting.contracted_source");
   policy.residual_kg_per_kwh =

@@ -163,6 +163,13 @@ std::vector<Setting> own_settings() {
               .fallback = "unknown",
               .choices = {"unknown", "direct", "co2_only", "life_cycle"},
               .help = "What the factor contains; only direct and co2_only may enter Scope 2."},
+      Setting{
+          .path = "energy.zone_factors",
+          .kind = Kind::list,
+          .help =
+              "Factors of zones and years for reports, each with its source: \"DE 2025 0.363 co2 direct: UBA "
+              "2026\"; the factor above is for zones that none names.",
+          .metavar = "LIST"},
       Setting{.path = "energy.max_gap_seconds",
               .kind = Kind::number,
               .fallback = "60",

@@ -127,6 +127,10 @@ int finish(const TokenOptions& options, Result<Json> made) {
 }
 
 int create(const TokenOptions& options) {
+  // Another token's secret may be in it, and nobody could tell it again.
+  if (!options.secret_file.empty() && os::make_file_system()->exists(options.secret_file))
+    return report("token", Error{ErrorCode::conflict, fmt::format("{} is there already", options.secret_file),
+                                 "give another --secret-file, or use: tidewatt token rotate"});
   Json body{{"name", options.which}, {"role", options.role}};
   if (!options.team.empty()) body["team"] = options.team;
   if (!options.expires_in.empty())

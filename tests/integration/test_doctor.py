@@ -195,7 +195,9 @@ def test_check_config_names_all_that_cannot_be_used_at_once(tidewatt_agent, tmp_
 def test_a_secret_that_others_may_read_is_a_warning(tidewatt_agent, token, tmp_path):
     community = token("public", "community")
     os.chmod(community, 0o644)
-    arguments = ("--check-config", "--server", "http://s", "--token-file", token("x"), "--spool-dir", str(tmp_path / "spool"),
+    own = token("x")
+    os.chmod(own, 0o600)
+    arguments = ("--check-config", "--server", "http://s", "--token-file", own, "--spool-dir", str(tmp_path / "spool"),
                  "--sources", f"snmp:pdu;model=apc;community={community}")
     told = run(tidewatt_agent, *arguments)
     assert told.returncode == 0 and f"chmod 600 {community}" in told.stderr, told

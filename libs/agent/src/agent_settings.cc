@@ -17,6 +17,8 @@
 namespace tidewatt::agent {
 namespace {
 
+constexpr std::uint64_t kMostSimulatedCards = 256;
+
 using config::Kind;
 
 const std::vector<std::string>& source_kinds() {
@@ -205,6 +207,11 @@ Result<SourceSpec> parse_source(std::string_view text) {
                   fmt::format("sim: \"{}\" is no option with a whole number; known: {}", item,
                               fmt::join(kSimOptions, ", ")));
     }
+    if (key == "gpus" && *number == 0)
+      return fail(ErrorCode::invalid_input, "sim: gpus=0 simulates no card; give at least 1");
+    if (key == "gpus" && *number > kMostSimulatedCards)
+      return fail(ErrorCode::invalid_input, fmt::format("sim: gpus={} is more than the {} cards of one node",
+                                                        *number, kMostSimulatedCards));
     spec.options.emplace_back(key, item.substr(equals + 1));
   }
   return spec;
@@ -240,6 +247,24 @@ void read_sources(config::Settings& settings, AgentConfig& out) {
   if (settings.list("sources").empty()) settings.add_problem("sources", "is empty; give at least auto");
 }
 
+void read_relabel(config::Settings& settings, AttributionSettings& attribution) {
+  const auto rules = settings.list("attribution.relabel");
+  auto relabel = attribution::Relabel::parse(rules);
+  if (relabel) {
+    attribution.relabel = std::move(*relabel);
+    return;
+  }
+  // Each bad rule is named, not the first alone.
+  bool named = false;
+  for (const auto& rule : rules) {
+    const auto alone = attribution::Relabel::parse({rule});
+    if (alone) continue;
+    settings.add_problem("attribution.relabel", alone.error().message);
+    named = true;
+  }
+  if (!named) settings.add_problem("attribution.relabel", relabel.error().message);
+}
+
 void read_attribution(config::Settings& settings, AgentConfig& out) {
   auto& attribution = out.attribution;
   attribution.holders = settings.text("attribution.holders") != "off";
@@ -251,11 +276,7 @@ void read_attribution(config::Settings& settings, AgentConfig& out) {
   if (!attribution.cgroup_root.starts_with('/'))
     settings.add_problem("attribution.cgroup_root",
                          fmt::format("\"{}\" is no absolute path of a folder", attribution.cgroup_root));
-  if (auto relabel = attribution::Relabel::parse(settings.list("attribution.relabel"))) {
-    attribution.relabel = std::move(*relabel);
-  } else {
-    settings.add_problem("attribution.relabel", relabel.error().message);
-  }
+  read_relabel(settings, attribution);
 }
 
 void check_server(config::Settings& settings, AgentConfig& out) {
@@ -263,10 +284,14 @@ void check_server(config::Settings& settings, AgentConfig& out) {
   const bool http = out.server.starts_with("http://");
   const bool https = out.server.starts_with("https://");
   if (out.server.empty()) {
-    if (!out.once) {
+    if (!out.once && settings.file_understood()) {
       settings.add_problem("server",
                            "is required; give --server URL, put it into the file, or set TIDEWATT_SERVER");
     }
+  } else if (const auto scheme = out.server.find("://"); !http && !https && scheme != std::string::npos) {
+    settings.add_problem("server", fmt::format("\"{}\": {}:// isn't spoken; write http://{} or https://{}",
+                                               out.server, out.server.substr(0, scheme),
+                                               out.server.substr(scheme + 3), out.server.substr(scheme + 3)));
   } else if (!http && !https) {
     settings.add_problem("server", fmt::format("\"{}\" is no URL; write http://{} or https://{}", out.server,
                                                out.server, out.server));
@@ -342,6 +367,9 @@ AgentConfig config_from(config::Settings& settings) {
   }
   if (settings.given("node_id") && out.node_id.empty())
     settings.add_problem("node_id", "is empty; leave it out for the host name");
+  if (trim(out.node_id).find_first_of(" \t/\\\"'") != std::string_view::npos)
+    settings.add_problem(
+        "node_id", fmt::format("\"{}\" has blanks, slashes or quotes; give one plain name", out.node_id));
   if (out.cluster.empty()) settings.add_problem("cluster", "is empty; leave it out for \"default\"");
   return out;
 }

@@ -13,6 +13,8 @@ namespace tidewatt::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kPatienceAtTheEnd{500};
+/// A machine with too many cgroups is late at every beat: it is said once in a while.
+constexpr std::chrono::minutes kBetweenLateWarnings{10};
 
 double cpu_seconds_of_this_thread() {
   timespec time{};
@@ -35,6 +37,7 @@ struct AttributionThread::Desk {
   std::vector<metering::Reading> question;
   std::optional<Workloads> answer;
   AttributionStatus status;
+  std::optional<std::chrono::steady_clock::time_point> warned_late;
   bool stop = false;
   bool ended = false;
 };
@@ -95,10 +98,21 @@ void AttributionThread::work(const std::shared_ptr<Desk>& desk) {
   desk->changed.notify_all();
 }
 
+void AttributionThread::note_late(Desk& desk) {
+  ++desk.status.late;
+  desk.status.is_late = true;
+  const auto now = std::chrono::steady_clock::now();
+  if (desk.warned_late && now - *desk.warned_late < kBetweenLateWarnings) return;
+  desk.warned_late = now;
+  log::warning("looking at the cgroups took too long: beats go without tasks, their energy is unattributed",
+               {{"beats_so_far", std::to_string(desk.status.late)},
+                {"cgroups", std::to_string(desk.status.last.cgroups)}});
+}
+
 std::optional<Workloads> AttributionThread::look(std::vector<metering::Reading> devices) {
   std::unique_lock lock(desk_->mutex);
   if (desk_->asked > desk_->answered) {
-    ++desk_->status.late;
+    note_late(*desk_);
     return std::nullopt;
   }
   desk_->question = std::move(devices);
@@ -106,9 +120,10 @@ std::optional<Workloads> AttributionThread::look(std::vector<metering::Reading> 
   const auto number = ++desk_->asked;
   desk_->changed.notify_all();
   if (!desk_->changed.wait_for(lock, patience_, [&] { return desk_->answered == number; })) {
-    ++desk_->status.late;
+    note_late(*desk_);
     return std::nullopt;
   }
+  desk_->status.is_late = false;
   return std::exchange(desk_->answer, std::nullopt);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tidewatt/agent/backoff.h"
-#include "tidewatt/attribution/printable.h"
 #include "tidewatt/base/log.h"
+#include "tidewatt/units/printable.h"
 #include "tidewatt/wire/beat_json.h"
 
 namespace tidewatt::agent {
@@ -22,7 +22,17 @@ SourceReport report_of(const SourceStatus& status) {
                  : status.state == State::starting ? SourceState::starting
                                                    : SourceState::failed;
   // Tools' words may hold anything; a byte that is no text would cost the whole beat.
-  report.reason = attribution::printable(status.trouble, SourceReport::kLongestReason);
+  report.reason = printable(status.trouble, SourceReport::kLongestReason);
+  return report;
+}
+
+/// Attribution is no source of power, but what it misses is missed in the same places.
+SourceReport report_of(const AttributionStatus& status) {
+  SourceReport report;
+  report.source = "attribution";
+  report.state = SourceState::failed;
+  report.reason = "looking at the cgroups took too long: this beat's energy is told to no task";
+  if (status.last.cgroups > 0) report.reason += " (" + std::to_string(status.last.cgroups) + " cgroups)";
   return report;
 }
 
@@ -76,6 +86,8 @@ Beat Beats::make() {
     if (device.reading.processes) latest.push_back(std::move(device.reading));
   // At the interval's end, so that CPU time and energy are of the same seconds.
   if (const auto workloads = attribution_->look(std::move(latest))) workloads->apply(beat.devices);
+  const auto status = attribution_->status();
+  if (status.is_late && beat.sources.size() < SourceReport::kMost) beat.sources.push_back(report_of(status));
   return beat;
 }
 

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "tidewatt/attribution/printable.h"
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::agent {
@@ -113,7 +113,7 @@ void attribution_cost(Text& text, const Snapshot& s) {
   const auto& a = *s.attribution;
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   text.gauge("tidewatt_agent_attribution_up", "1 while CPU time is attributed to tasks, else 0.",
-             a.looks > 0 && a.last.trouble.empty() ? 1.0 : 0.0);
+             a.looks > 0 && a.last.trouble.empty() && !a.is_late ? 1.0 : 0.0);
   text.counter("tidewatt_agent_attribution_looks_total", "Looks at the node's cgroups and device processes.",
                a.looks);
   text.counter("tidewatt_agent_attribution_late_total",
@@ -161,8 +161,8 @@ void delivery(Text& text, const Snapshot& s) {
              static_cast<double>(s.spool.waiting));
   text.gauge("tidewatt_agent_spool_degraded", "1 while the disk takes nothing and beats are in memory only.",
              s.spool.degraded ? 1.0 : 0.0);
-  text.counter("tidewatt_agent_spool_bad_records_total",
-               "Torn or damaged places found when the spool was opened.", s.spool.bad_records);
+  text.counter("tidewatt_agent_spool_bad_records_total", "Torn or damaged places found in the spool.",
+               s.spool.bad_records);
   text.gauge("tidewatt_agent_last_success_age_seconds", "Time since the server last took a beat.",
              age_seconds(s.now, s.sender.last_success));
   text.gauge("tidewatt_agent_sample_age_seconds", "Time since a value last changed.",
@@ -174,7 +174,7 @@ void delivery(Text& text, const Snapshot& s) {
 std::string escape_label(std::string_view value) {
   std::string out;
   while (!value.empty()) {
-    const std::size_t length = attribution::utf8_length(value);
+    const std::size_t length = utf8_length(value);
     if (length == 0) {
       out += "\xEF\xBF\xBD";
       value.remove_prefix(1);
@@ -224,7 +224,12 @@ HealthAnswer health_of(const Snapshot& s, SteadyTime started, Milliseconds patie
     return {503, fmt::format("nothing was read for {} s{}\n", (s.now - since).count() / 1000, why)};
   }
   const auto age = age_seconds(s.now, s.last_change);
-  return {200, age ? fmt::format("ok; newest changed value {:.1f} s ago\n", *age) : "ok; no value yet\n"};
+  auto said =
+      age ? fmt::format("ok; newest changed value {:.1f} s ago", *age) : std::string{"ok; no value yet"};
+  // It works, but what is gone is gone.
+  if (s.spool.lost_holes > 0)
+    said += fmt::format("; {} beats lost: the spool's files were damaged or removed", s.spool.lost_holes);
+  return {200, said + "\n"};
 }
 
 }  // namespace tidewatt::agent

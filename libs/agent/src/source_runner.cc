@@ -15,7 +15,11 @@ constexpr std::chrono::milliseconds kPatienceAtTheEnd{500};
 void log_change(const std::string& name, const SourceWatch& watch) {
   switch (watch.state()) {
     case SourceWatch::State::up:
-      log::info("source is read", {{"source", name}});
+      if (watch.trouble().empty())
+        log::info("source is read", {{"source", name}});
+      else
+        log::warning("source is read, but not all of its devices",
+                     {{"source", name}, {"error", watch.trouble()}});
       break;
     case SourceWatch::State::absent:
       log::info("source isn't on this machine; looked for again now and then",
@@ -25,6 +29,23 @@ void log_change(const std::string& name, const SourceWatch& watch) {
       log::warning("source gives nothing; its devices are unknown, others aren't affected",
                    {{"source", name}, {"state", to_string(watch.state())}, {"error", watch.trouble()}});
   }
+}
+
+/// Devices that a good answer of their source can't tell the power of. A baseline is known next time.
+struct Trouble {
+  std::string text;
+  bool all = false;  ///< of them
+};
+Trouble trouble_in(const std::vector<metering::Reading>& readings) {
+  std::size_t unknown = 0;
+  std::string first;
+  for (const auto& reading : readings) {
+    if (reading.power || reading.reason.empty() || !reading.counter_epoch.empty()) continue;
+    if (unknown++ == 0) first = reading.reason;
+  }
+  if (unknown == 0) return {};
+  return {std::to_string(unknown) + " of " + std::to_string(readings.size()) + " devices unknown: " + first,
+          unknown == readings.size()};
 }
 
 }  // namespace
@@ -104,7 +125,13 @@ void SourceRunner::read_one(Shared& shared) {
     shared.collector->fail(shared.name, now, readings.error().message);
   }
   const std::lock_guard lock(shared.mutex);
-  const bool changed = readings ? shared.watch.succeeded(now) : shared.watch.failed(now, readings.error());
+  bool changed = false;
+  if (readings) {
+    auto trouble = trouble_in(*readings);
+    changed = shared.watch.succeeded(now, std::move(trouble.text), trouble.all);
+  } else {
+    changed = shared.watch.failed(now, readings.error());
+  }
   if (changed) log_change(shared.name, shared.watch);
 }
 

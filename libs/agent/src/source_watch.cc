@@ -36,12 +36,14 @@ void SourceWatch::started(SteadyTime now) {
   if (due_ == SteadyTime{}) due_ = now;  // the grid of deadlines begins with the first read
 }
 
-bool SourceWatch::succeeded(SteadyTime now) {
+bool SourceWatch::succeeded(SteadyTime now, std::string trouble, bool silent) {
   under_way_since_.reset();
   failures_in_a_row_ = 0;
   ++reads_;
+  if (silent) ++failures_;
   due_ = next_due(due_, period_, now);
-  return enter(State::up, {});
+  const bool partly = trouble.empty() != trouble_.empty();
+  return enter(silent ? State::failing : State::up, std::move(trouble)) || partly;
 }
 
 bool SourceWatch::failed(SteadyTime now, const Error& error) {

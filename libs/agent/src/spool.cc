@@ -74,6 +74,7 @@ Status Spool::load() {
   if (stats_.lost_holes > 0)
     log::error("beats are missing from the spool and are lost",
                {{"beats", std::to_string(stats_.lost_holes)}});
+  hole_counted_ = accounted_;
   enforce_age();
   enforce_size(0);
   save_accounted();
@@ -89,7 +90,8 @@ void Spool::load_accounted() {
 /// position was sent; where that isn't known, the first record begins anew.
 void Spool::note_hole(std::uint64_t next) {
   const auto known = std::max({last_id_, acknowledged_, accounted_});
-  if ((known == 0 && !position_known_) || next <= known + 1) return;
+  const bool begins_anew = last_id_ == 0 && !position_known_;
+  if (begins_anew || next <= known + 1) return;
   stats_.lost_holes += next - known - 1;
   accounted_ = next - 1;
 }
@@ -183,12 +185,20 @@ void Spool::keep_runs(const std::string& path, std::string_view bytes, std::vect
       kept = files_.write_atomically(run.segment.path, run.bytes);
     }
     if (kept) continue;
-    log::warning("the sound part of a spool segment can't be saved and waits for the next start",
+    log::warning("the sound part of a spool segment can't be saved apart; it is sent from the damaged file",
                  {{"file", path}, {"error", kept.error().to_string()}});
     done = false;
     break;
   }
-  if (!done) return;
+  if (!done) {
+    auto whole = std::move(runs.back().segment);
+    whole.first = runs.front().segment.first;
+    whole.path = path;
+    whole.bytes = bytes.size();
+    stats_.disk_bytes += whole.bytes;
+    segments_.push_back(std::move(whole));
+    return;
+  }
   if (runs.empty() || runs.front().segment.path != path) (void)files_.remove(path);
   for (auto& run : runs) {
     run.segment.bytes = run.bytes.size();
@@ -339,45 +349,12 @@ void Spool::trim_recent() {
   }
 }
 
-std::vector<SpoolRecord> Spool::peek(std::size_t max_records, std::size_t max_bytes) {
-  const std::lock_guard lock(mutex_);
-  std::vector<SpoolRecord> out;
-  std::size_t bytes = 0;
-  const auto full = [&](std::size_t size) {
-    return !out.empty() && (out.size() >= max_records || bytes + size > max_bytes);
-  };
-  std::uint64_t after = acknowledged_;
-  const std::uint64_t in_memory_from = recent_.empty() ? last_id_ + 1 : recent_.front().record.id;
-  for (const auto& segment : segments_) {
-    if (segment.last <= after) continue;
-    if (segment.last >= in_memory_from && after + 1 >= in_memory_from) break;
-    const auto text = files_.read_text(segment.path);
-    if (!text) {
-      log::warning("a spool segment can't be read", {{"error", text.error().to_string()}});
-      return out;  // order is kept: nothing newer goes first
-    }
-    std::size_t offset = format::kHeaderBytes;
-    format::Record record;
-    while (offset < segment.bytes && format::read_record(*text, offset, record) == format::Read::record) {
-      if (record.id <= after || record.id > segment.last) continue;
-      if (full(record.payload.size())) return out;
-      bytes += record.payload.size();
-      out.push_back({record.id, std::string(record.payload)});
-      after = record.id;
-    }
-  }
-  for (const auto& recent : recent_) {
-    if (recent.record.id <= after) continue;
-    if (full(recent.record.payload.size())) return out;
-    bytes += recent.record.payload.size();
-    out.push_back(recent.record);
-  }
-  return out;
-}
-
 void Spool::acknowledge(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
-  id = std::min(id, last_id_);
+  pass(std::min(id, last_id_));
+}
+
+void Spool::pass(std::uint64_t id) {
   if (id <= acknowledged_) return;
   acknowledged_ = id;
   // A failure here costs duplicates after a restart, which the server recognises.

@@ -61,10 +61,11 @@ TEST(AgentSettings, AServerWithoutASchemeIsAnError) {
 TEST(AgentSettings, AllProblemsAreToldAtOnce) {
   const auto loaded =
       load({"--listen", "7311", "--sources", "nvidia,rapl"}, "server: ftp://x\nbeat: 1s\ninterval: 5s\n");
-  EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--sources: unknown source \"nvidia\""),
-                                           HasSubstr("agent.yaml:1:9: server: \"ftp://x\" is no URL"),
-                                           HasSubstr("--listen: \"7311\" is not host:port"),
-                                           HasSubstr("beat: 1000 ms is shorter than the interval")));
+  EXPECT_THAT(loaded.problems,
+              ElementsAre(HasSubstr("--sources: unknown source \"nvidia\""),
+                          HasSubstr("agent.yaml:1:9: server: \"ftp://x\": ftp:// isn't spoken"),
+                          HasSubstr("--listen: \"7311\" is not host:port"),
+                          HasSubstr("beat: 1000 ms is shorter than the interval")));
 }
 
 TEST(AgentSettings, AnEmptyNodeIdIsAProblemAndNotTheHostName) {
@@ -199,6 +200,36 @@ TEST(AgentSettings, WrongRulesAndFoldersAreTold) {
   EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("\"cg\" is no absolute path")));
   EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("\"host\" is no absolute path")));
   EXPECT_THAT(loaded.problems, ::testing::Contains(HasSubstr("keep_idle")));
+}
+
+TEST(AgentSettings, AFileThatIsNoYamlIsToldAloneSinceNobodyKnowsWhatItWasToGive) {
+  EXPECT_THAT(load({}, "server: [\n").problems, ElementsAre(HasSubstr("no YAML")));
+}
+
+TEST(AgentSettings, EveryBadRelabelRuleIsNamed) {
+  const auto loaded = load({"--server", "http://s"},
+                           "attribution:\n  relabel: [\"unit/a service\", \"a -> b\", \"nope=x -> y\"]\n");
+  ASSERT_EQ(loaded.problems.size(), 2U);
+  EXPECT_THAT(loaded.problems, Contains(HasSubstr("unit/a service")));
+  EXPECT_THAT(loaded.problems, Contains(HasSubstr("nope")));
+}
+
+TEST(AgentSettings, ANodeIdIsOnePlainName) {
+  EXPECT_THAT(load({"--server", "http://s", "--node-id", "a b/c"}).problems,
+              ElementsAre(HasSubstr("\"a b/c\" has blanks, slashes or quotes")));
+  EXPECT_THAT(load({"--server", "http://s", "--node-id", "gpu-a01.example_1"}).problems, IsEmpty());
+}
+
+TEST(AgentSettings, ASimulationWithoutCardsIsRefused) {
+  EXPECT_THAT(load({"--server", "http://s", "--sources", "sim:gpus=0"}).problems,
+              Contains(HasSubstr("gpus=0 simulates no card")));
+  EXPECT_THAT(load({"--server", "http://s", "--sources", "sim:gpus=100000"}).problems,
+              Contains(HasSubstr("more than the 256 cards of one node")));
+}
+
+TEST(AgentSettings, AServerOfAnotherSchemeIsNamed) {
+  EXPECT_THAT(load({"--server", "ftp://a"}).problems,
+              ElementsAre(HasSubstr("ftp:// isn't spoken; write http://a or https://a")));
 }
 
 }  // namespace

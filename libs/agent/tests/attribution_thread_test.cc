@@ -59,9 +59,24 @@ TEST_F(AttributionThreadTest, LookThatHangsCostsABeatItsHoldersNotItsTime) {
   EXPECT_FALSE(thread->look({}));
   EXPECT_FALSE(thread->look({})) << "at once: nothing piles up";
   EXPECT_EQ(thread->status().late, 2U);
+  EXPECT_TRUE(thread->status().is_late);
   clock->set_open(true);
   for (int i = 0; i < 1'000 && thread->status().looks == 0; ++i) std::this_thread::sleep_for(Milliseconds{5});
   EXPECT_EQ(thread->status().looks, 1U);
+}
+
+TEST_F(AttributionThreadTest, ALateLookIsLoggedOnceInAWhileAndOverWithTheNextThatIsInTime) {
+  ::testing::internal::CaptureStderr();
+  const auto thread = start(Milliseconds{20});
+  clock->set_open(false);
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(thread->look({}));
+  clock->set_open(true);
+  for (int i = 0; i < 1'000 && !thread->look({}); ++i) std::this_thread::sleep_for(Milliseconds{5});
+  const auto said = ::testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(thread->status().is_late);
+  const auto first = said.find("took too long");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("took too long", first + 1), std::string::npos) << said;
 }
 
 TEST_F(AttributionThreadTest, EndsThoughALookHangs) {

@@ -94,6 +94,15 @@ TEST(Health, IsGoodWhileSomethingIsReadAndTellsTheAgeOfTheNewestChange) {
   EXPECT_THAT(health.body, HasSubstr("7.3 s ago"));
 }
 
+TEST(Health, SaysWhatTheSpoolHasLost) {
+  auto s = snapshot();
+  s.last_read = kNow - Milliseconds{500};
+  s.spool.lost_holes = 14;
+  const auto health = health_of(s, kNow - Milliseconds{100'000}, Milliseconds{60'000});
+  EXPECT_EQ(health.status, 200);
+  EXPECT_THAT(health.body, HasSubstr("14 beats lost: the spool's files were damaged or removed"));
+}
+
 TEST(Health, IsBadWhenNothingWasReadForThreeBeatsAndSaysWhy) {
   auto s = snapshot();
   s.last_read = kNow - Milliseconds{60'001};

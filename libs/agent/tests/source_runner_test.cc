@@ -124,5 +124,55 @@ TEST_F(SourceRunnerTest, AnExceptionFromASourceIsAFailureNotACrash) {
   EXPECT_THAT(runner.status().trouble, ::testing::HasSubstr("bad vendor library"));
 }
 
+/// Answers well, but not for all of its devices.
+class PartialSource final : public sensors::Source {
+ public:
+  [[nodiscard]] std::string name() const override { return "partial"; }
+  Result<std::vector<metering::Reading>> read() override {
+    std::vector<metering::Reading> readings(3);
+    for (int i = 0; i < 3; ++i) {
+      readings[static_cast<std::size_t>(i)].domain = "cpu_package";
+      readings[static_cast<std::size_t>(i)].index = i;
+      readings[static_cast<std::size_t>(i)].at = SteadyTime{Milliseconds{++looks_}};
+    }
+    readings[0].power = Watts{10};
+    readings[1].reason = "the zone has vanished";
+    readings[2].reason = "counter_baseline";
+    readings[2].counter_epoch = "e1";
+    return readings;
+  }
+
+ private:
+  std::int64_t looks_ = 0;
+};
+
+/// Answers, and knows no power.
+class SilentSource final : public sensors::Source {
+ public:
+  [[nodiscard]] std::string name() const override { return "silent"; }
+  Result<std::vector<metering::Reading>> read() override {
+    std::vector<metering::Reading> readings(2);
+    for (auto& reading : readings) reading.reason = "energy_uj: No such file";
+    return readings;
+  }
+};
+
+TEST_F(SourceRunnerTest, ASourceThatKnowsNoneOfItsDevicesFailsThoughItAnswers) {
+  SourceRunner runner(std::make_unique<SilentSource>(), SourceWatch{Milliseconds{1000}, Milliseconds{5000}},
+                      collector, clock);
+  runner.read_once();
+  EXPECT_EQ(runner.status().state, SourceWatch::State::failing);
+  EXPECT_EQ(runner.status().trouble, "2 of 2 devices unknown: energy_uj: No such file");
+  EXPECT_EQ(runner.status().failures, 1U);
+}
+
+TEST_F(SourceRunnerTest, ASourceThatCannotReadAllOfItsDevicesIsUpAndSaysWhy) {
+  SourceRunner runner(std::make_unique<PartialSource>(), SourceWatch{Milliseconds{1000}, Milliseconds{5000}},
+                      collector, clock);
+  runner.read_once();
+  EXPECT_EQ(runner.status().state, SourceWatch::State::up);
+  EXPECT_EQ(runner.status().trouble, "1 of 3 devices unknown: the zone has vanished");
+}
+
 }  // namespace
 }  // namespace tidewatt::agent

@@ -33,6 +33,15 @@ class SpoolTest : public ::testing::Test {
     for (auto& record : spool.peek(most, 1U << 20U)) out.push_back(record.payload);
     return out;
   }
+  // As the spool writes one.
+  std::string format_of_position(std::uint64_t id) {
+    auto spool = Spool::open(files, clock, {.folder = "/position", .boot_id = "boot-1"});
+    for (std::uint64_t i = 0; i < id; ++i) (*spool)->append("x");
+    (*spool)->acknowledge(id);
+    auto text = files.files["/position/acknowledged"];
+    std::erase_if(files.files, [](const auto& file) { return file.first.starts_with("/position"); });
+    return text;
+  }
   std::string segment_path(std::size_t index = 0) {
     std::vector<std::string> found;
     for (const auto& [path, bytes] : files.files) {
@@ -442,6 +451,120 @@ TEST_F(SpoolTest, AKillAtAnyByteLosesAtMostTheUnfinishedBeat) {
     ASSERT_EQ(payloads(*after).size(), complete) << size;
     ASSERT_EQ(after->next_id(), complete + 1);
   }
+}
+
+/// Beats on disk only: memory holds none of what is in the first segment.
+class SpoolFaults : public SpoolTest {
+ protected:
+  std::unique_ptr<Spool> filled() {
+    options.segment_bytes = 1500;
+    auto spool = open();
+    for (int i = 1; i <= 300; ++i) spool->append(beat(i));
+    return spool;
+  }
+  static std::string beat(int i) { return "beat-" + std::to_string(1000 + i) + std::string(60, '.'); }
+  static std::size_t sent_until_quiet(Spool& spool) {
+    std::size_t sent = 0;
+    for (int round = 0; round < 100; ++round) {
+      const auto batch = spool.peek(50, 1U << 20U);
+      sent += batch.size();
+      if (!batch.empty()) spool.acknowledge(batch.back().id);
+    }
+    return sent;
+  }
+};
+
+TEST_F(SpoolFaults, BytesDamagedWhileItRunsCostOnlyTheirBeatAndAreCountedOnce) {
+  auto spool = filled();
+  files.files[segment_path()].replace(files.files[segment_path()].find("beat-1003"), 4, "XXXX");
+  for (int look = 0; look < 3; ++look) {
+    const auto seen = payloads(*spool);
+    ASSERT_EQ(seen.size(), 299U);
+    EXPECT_EQ(seen[1], beat(2));
+    EXPECT_EQ(seen[2], beat(4)) << "the sound records behind it are sent";
+    EXPECT_EQ(spool->stats().lost_holes, 1U);
+  }
+  EXPECT_EQ(sent_until_quiet(*spool), 299U);
+  EXPECT_EQ(spool->stats().lost_holes, 1U);
+  EXPECT_EQ(spool->stats().waiting, 0U);
+  spool = open();
+  EXPECT_EQ(spool->stats().lost_holes, 0U) << "counted before";
+}
+
+TEST_F(SpoolFaults, ASegmentThatEndsInABadPlaceIsFollowedByTheNext) {
+  auto spool = filled();
+  auto& bytes = files.files[segment_path()];
+  const auto at = bytes.find("beat-1004");
+  for (auto i = at - 20; i < bytes.size(); ++i) bytes[i] = 'X';
+  const auto lost = 300 - payloads(*spool).size();
+  EXPECT_GT(lost, 1U);
+  EXPECT_EQ(spool->stats().lost_holes, lost);
+  EXPECT_EQ(sent_until_quiet(*spool) + lost, 300U);
+  EXPECT_EQ(spool->stats().waiting, 0U);
+}
+
+TEST_F(SpoolFaults, SoundBeatsOfADamagedFileThatCannotBeSavedApartAreSentFromIt) {
+  {
+    auto spool = open();
+    for (int i = 1; i <= 12; ++i) spool->append(beat(i));
+  }
+  files.files[segment_path()].replace(files.files[segment_path()].find("beat-1003"), 4, "XXXX");
+  files.faults["/s/00000000000000000004.spool"] = Error{ErrorCode::io, "No space left on device", ""};
+  auto spool = open();
+  EXPECT_EQ(spool->stats().lost_holes, 1U);
+  files.faults.clear();
+  spool->append(beat(13));
+  EXPECT_EQ(sent_until_quiet(*spool), 12U);
+  EXPECT_EQ(spool->stats().lost_holes, 1U) << "counted once";
+  EXPECT_EQ(spool->stats().waiting, 0U);
+  spool = open();
+  EXPECT_EQ(spool->stats().waiting, 0U);
+  EXPECT_EQ(spool->stats().lost_holes, 0U);
+}
+
+TEST_F(SpoolFaults, ARemovedSegmentIsCountedAndPassedOver) {
+  auto spool = filled();
+  files.files.erase(segment_path());
+  const auto sent = sent_until_quiet(*spool);
+  EXPECT_LT(sent, 300U);
+  EXPECT_EQ(spool->stats().lost_holes, 300U - sent);
+  EXPECT_EQ(spool->stats().waiting, 0U);
+}
+
+TEST_F(SpoolFaults, ASegmentThatCannotBeReadIsLookedAtAgainBeforeItsBeatsAreGivenUp) {
+  auto spool = filled();
+  const auto path = segment_path();
+  files.faults[path] = Error{ErrorCode::io, path + ": I/O error", ""};
+  EXPECT_THAT(payloads(*spool), IsEmpty());
+  files.faults.clear();
+  EXPECT_EQ(payloads(*spool).size(), 300U) << "it is readable again";
+  files.faults[path] = Error{ErrorCode::io, path + ": I/O error", ""};
+  const auto sent = sent_until_quiet(*spool);
+  EXPECT_LT(sent, 300U);
+  EXPECT_EQ(spool->stats().lost_holes, 300U - sent);
+  EXPECT_EQ(spool->stats().waiting, 0U);
+}
+
+TEST_F(SpoolFaults, WhatIsStillInMemoryIsSentThoughItsFileIsGone) {
+  auto spool = open();
+  spool->append("a");
+  files.files.erase(segment_path());
+  spool->append("b");
+  EXPECT_THAT(payloads(*spool), ElementsAre("a", "b"));
+  EXPECT_EQ(spool->stats().lost_holes, 0U);
+}
+
+TEST_F(SpoolTest, ARemovedPositionMakesNoLossOfWhatWasDelivered) {
+  options.segment_bytes = 200;
+  {
+    auto spool = open();
+    for (int i = 0; i < 40; ++i) spool->append(std::string(80, 'a'));
+    spool->acknowledge(30);
+  }
+  // Counted up to the fifth, long before the position that is removed.
+  files.files["/s/losses-counted"] = format_of_position(5);
+  files.files.erase("/s/acknowledged");
+  EXPECT_EQ(open()->stats().lost_holes, 0U);
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ net::Response of_the_site(std::string_view scope) {
 }
 
 Result<reports::Report> report_for(Core& core, const Call& call, reports::Question question) {
-  TW_TRY(const auto registry, core.registry());
   TW_TRY(const auto nodes, core.store.nodes());
   TW_TRY(const auto seals, core.store.seals());
   reports::Policy policy = core.options.accounting;
@@ -28,6 +27,7 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
   if (call.is_tenant()) {
     TW_TRY(view, tenant_view(core, call, nullptr));
     question.tasks = &view.tasks;
+    question.team = call.principal.team;
     policy.contracts_hidden = policy.contracted_kwh_per_month.has_value();
     policy.contracted_kwh_per_month.reset();
     policy.supply_kwh = {};
@@ -35,7 +35,12 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
   }
   question.with_whole = policy.contracted_kwh_per_month || !policy.supply_kwh.hours.empty();
   if (core.options.signals) policy.zones = reports::zones_of(*core.options.signals, question.window, seals);
-  TW_TRY(const auto booked, reports::gather(core.store, question, registry->tasks, nodes, seals));
+  std::shared_ptr<const Registry> registry;
+  const reports::ReadTasks tasks = [&]() -> Result<std::span<const ledger::TaskInfo>> {
+    TW_TRY(registry, core.registry());
+    return std::span<const ledger::TaskInfo>{registry->tasks};
+  };
+  TW_TRY(const auto booked, reports::gather(core.store, question, tasks, nodes, seals));
   return reports::make_report(booked, policy, carbon_view(core, call));
 }
 
@@ -63,6 +68,11 @@ net::Response answer(Core& core, const Call& call, const reports::Window& window
   if (!format)
     return problem_answer("invalid_request",
                           fmt::format("format={} is unknown (known: json, csv, md, html)", format_name));
+  const std::string language_name = call.parameter("lang", "en");
+  const auto language = reports::language_from(language_name);
+  if (!language)
+    return problem_answer("invalid_request",
+                          fmt::format("lang={} is unknown (known: en, zh)", language_name));
   API_TRY(auto report, report_for(core, call, question));
   report.period = period;
   net::Response response;
@@ -74,7 +84,7 @@ net::Response answer(Core& core, const Call& call, const reports::Window& window
   if (*format == reports::Format::html)
     response.headers["content-security-policy"] =
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
-  response.body = reports::to_text(report, *format);
+  response.body = reports::to_text(report, *format, *language);
   return response;
 }
 

@@ -24,6 +24,12 @@ Json alert(std::string_view kind, std::string_view subject, std::optional<UtcTim
   return Json{{"kind", kind}, {"subject", subject}, {"since", time(since)}, {"text", std::move(text)}};
 }
 
+Json alert(std::string_view kind, const NodeInfo& node, std::optional<UtcTime> since, std::string text) {
+  auto made = alert(kind, node.key.node_id, since, std::move(text));
+  made["cluster"] = node.key.cluster;
+  return made;
+}
+
 /// "n1-2" before "n1-10": runs of digits compare as numbers.
 bool naturally_before(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -122,15 +128,15 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
     const bool live = is_live(node, now, core.options.silent_after);
     if (!live && silent++ < kMostOfAKind)
       alerts.push_back(alert(
-          "agent_silent", node.key.node_id, node.last_seen_at,
+          "agent_silent", node, node.last_seen_at,
           fmt::format("no beat for {} min: its power is unknown; look at the agent there",
                       std::chrono::duration_cast<std::chrono::minutes>(now - node.last_seen_at).count())));
     const bool is_stale = live && node.stale && now - node.stale->since >= kStaleFor;
     if (is_stale && stale++ < kMostOfAKind)
-      alerts.push_back(alert("beats_stale", node.key.node_id, node.stale->since, stale_text(*node.stale)));
+      alerts.push_back(alert("beats_stale", node, node.stale->since, stale_text(*node.stale)));
     if (live && !is_stale && node.clock_offset && std::chrono::abs(*node.clock_offset) > kClockTolerance &&
         offset++ < kMostOfAKind)
-      alerts.push_back(alert("clock_offset", node.key.node_id, node.last_seen_at,
+      alerts.push_back(alert("clock_offset", node, node.last_seen_at,
                              fmt::format("its clock and the server's differ by {} s, or its beats are late",
                                          node.clock_offset->count() / 1000)));
     for (const auto& [domain, index, check] : node.checks) {
@@ -138,7 +144,7 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
       const double counter = to_joules(check.counter).value();
       const double power = to_joules(check.power).value();
       alerts.push_back(alert(
-          "counter_apart", node.key.node_id, std::nullopt,
+          "counter_apart", node, std::nullopt,
           fmt::format("{} {}: its counter and its measured power differ by {:.1f} %; booked by the counter",
                       domain, index, std::abs(counter - power) / std::max(counter, power) * 100)));
     }
@@ -146,7 +152,7 @@ Alerts alerts_of(Core& core, const std::vector<ledger::SharedNode>& nodes,
     if (!live || found == totals.end()) continue;  // one cause, one alert: a silent agent is named already
     const auto share = found->second.coverage();
     if (share && *share < kLowCoverage && low++ < kMostOfAKind)
-      alerts.push_back(alert("coverage_low", node.key.node_id, std::nullopt,
+      alerts.push_back(alert("coverage_low", node, std::nullopt,
                              fmt::format("only {} of the range is covered: real energy is higher than shown",
                                          ledger::coverage_text(*share, false))));
   }

@@ -277,7 +277,15 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
                       {},
                       {},
                       {},
-                      {}},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      std::make_unique<KeptAnswers>(clock, thread_cpu, KeptAnswers::Rule{})},
                      {},
                      {},
                      {},
@@ -287,6 +295,7 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
                      {}}) {
   if (const auto& sso = impl_->core.options.sso)
     impl_->core.sign_on = std::make_unique<oidc::SignOn>(sso->issuer, sso->http, clock, rng);
+  impl_->core.kept->start();
 }
 Api::~Api() = default;
 
@@ -395,6 +404,13 @@ Status Api::housekeep() {
   if (const auto now = core.clock.mono_now();
       !impl_->months_looked_at || now - *impl_->months_looked_at >= kLookForMonths) {
     impl_->months_looked_at = now;
+    TW_TRY(const auto apart, ledger::audit_team_hours(core.store));
+    if (apart != WideMicrojoules{})
+      log::error("the sums by team differ from the ledger's rows", {{"difference_uj", apart.to_string()}});
+    {
+      const std::scoped_lock lock{core.metrics.audit_mutex};
+      core.metrics.team_hours_difference = apart;
+    }
     TW_TRY(const auto made, ledger::seal_due(core.store, core.clock.utc_now()));
     for (const auto& seal : made)
       log::info("a month is sealed", {{"month", ledger::to_string(seal.month)}, {"hash", seal.hash}});

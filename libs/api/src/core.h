@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kept_answers.h"
 #include "metrics.h"
 #include "tidewatt/api/access.h"
 #include "tidewatt/api/api.h"
@@ -69,6 +70,8 @@ struct Core {
   std::mutex team_quotas_mutex{};
   std::shared_ptr<const k8s::TeamQuotas> cached_team_quotas{};
   SteadyTime team_quotas_at{};
+
+  std::unique_ptr<KeptAnswers> kept;  ///< last: its thread uses all of the above
 };
 
 /// One authenticated request. `ids` are the path's decoded segments.

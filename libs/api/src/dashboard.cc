@@ -168,7 +168,9 @@ Json power_json(const ClusterPower& power, UtcTime now, bool withheld) {
 
 }  // namespace
 
-net::Response get_dashboard(Core& core, const Call& call) {
+namespace {
+
+net::Response dashboard(Core& core, const Call& call) {
   const auto now = core.clock.utc_now();
   API_TRY(const auto range, time_range(call, now));
   API_TRY(const auto scene, scene_of(core, call, range));
@@ -178,7 +180,8 @@ net::Response get_dashboard(Core& core, const Call& call) {
 
   Json answer{{"from", format_rfc3339_short(start_of(range.from))},
               {"to", format_rfc3339_short(start_of(range.to))},
-              {"range", range.text}};
+              {"range", range.text},
+              {"as_of", format_rfc3339_short(now)}};
   if (all.rows > 0) {
     const std::string cluster = call.parameter("cluster");
     answer["energy_summary"] =
@@ -201,6 +204,22 @@ net::Response get_dashboard(Core& core, const Call& call) {
   answer["alerts"] = std::move(alerts.shown);
   answer["alerts_total"] = alerts.total;
   return json_answer(200, answer);
+}
+
+/// Two callers with the same text see the same.
+std::string kept_as(const Call& call) {
+  std::string key = std::string{to_string(call.principal.role)} + '\n' + call.principal.team;
+  for (const auto* name : {"range", "from", "to", "cluster", "zone"}) key += '\n' + call.parameter(name);
+  return key;
+}
+
+}  // namespace
+
+net::Response get_dashboard(Core& core, const Call& call) {
+  // Made anew after this request is gone: hence the copies.
+  return core.kept->get(kept_as(call), [&core, request = call.request, principal = call.principal] {
+    return dashboard(core, Call{request, principal, {}});
+  });
 }
 
 Json tick_json(Core& core, const Principal& principal, const std::vector<ledger::SharedNode>& nodes) {

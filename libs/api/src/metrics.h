@@ -49,7 +49,8 @@ struct Metrics {
   RemoteWriteOutcomes remote_write;
 
   std::mutex audit_mutex;
-  std::optional<ledger::AuditDifference> audit;  ///< nullopt until the first audit
+  std::optional<ledger::AuditDifference> audit;          ///< nullopt until the first audit
+  std::optional<WideMicrojoules> team_hours_difference;  ///< nullopt until the first look at them
 };
 
 /// What was refused at the door.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tidewatt/attribution/printable.h"
+#include "tidewatt/units/printable.h"
 
 namespace tidewatt::attribution {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tidewatt/attribution/printable.h"
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::attribution {
@@ -46,6 +46,26 @@ std::string filled(std::string_view name, std::string_view whole, const std::vec
     }
   }
   return printable(out, kMaxNameBytes);
+}
+
+/// What of `name` can't be filled in, in words; empty = all can. It would merge every task that it names.
+std::string unfillable(std::string_view name, std::size_t stars) {
+  for (std::size_t at = name.find('$'); at != std::string_view::npos; at = name.find('$', at + 1)) {
+    const auto rest = name.substr(at + 1);
+    if (rest.starts_with('{')) {
+      const auto close = rest.find('}');
+      if (close == std::string_view::npos) return "has a ${ without its }";
+      const auto label = rest.substr(1, close - 1);
+      if (std::find(kLabels.begin(), kLabels.end(), label) == kLabels.end())
+        return fmt::format("\"${{{}}}\" is no label; known: {}", label, fmt::join(kLabels, ", "));
+    } else if (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') {
+      if (static_cast<std::size_t>(rest[0] - '0') > stars)
+        return fmt::format("${} stands for a star that the pattern doesn't have", rest[0]);
+    } else {
+      return "has a $ that isn't $1 or ${label}";
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -97,8 +117,9 @@ Result<Relabel> Relabel::parse(const std::vector<std::string>& rules) {
     }
     rule.pattern = left;
     if (rule.pattern.empty() || rule.name.empty()) return bad(text, "lacks a side");
-    if (static_cast<std::size_t>(std::count(left.begin(), left.end(), '*')) > kMaxStars)
-      return bad(text, "has more than nine stars");
+    const auto stars = static_cast<std::size_t>(std::count(left.begin(), left.end(), '*'));
+    if (stars > kMaxStars) return bad(text, "has more than nine stars");
+    if (const auto wrong = unfillable(rule.name, stars); !wrong.empty()) return bad(text, wrong);
     out.rules_.push_back(std::move(rule));
   }
   return out;

@@ -46,6 +46,11 @@ TEST(Relabel, WrongRulesAreRefusedWithWhatIsWrong) {
   EXPECT_NE(why("-> x").find("lacks a side"), std::string::npos);
   EXPECT_NE(why("* ->").find("lacks a side"), std::string::npos);
   EXPECT_NE(why("colour=* -> x").find("\"colour\" is no label"), std::string::npos);
+  EXPECT_NE(why("cgroup/* -> x/$2").find("$2 stands for a star"), std::string::npos);
+  EXPECT_NE(why("unit/a -> b/$1").find("$1 stands for a star"), std::string::npos);
+  EXPECT_NE(why("slurm_job=* -> hpc-${nope}").find("\"${nope}\" is no label"), std::string::npos);
+  EXPECT_NE(why("* -> ${unit").find("without its }"), std::string::npos);
+  EXPECT_NE(why("* -> a$b").find("isn't $1"), std::string::npos);
   EXPECT_NE(why("********** -> x").find("nine stars"), std::string::npos);
   EXPECT_FALSE(Relabel::parse(std::vector<std::string>(65, "a -> b")));
 }

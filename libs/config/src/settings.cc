@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 #include "value.h"
 
@@ -120,7 +121,17 @@ void Settings::add_problem(const std::string& path, const std::string& text) {
   problem(v == nullptr ? "" : v->where, path, text);
 }
 
-void Settings::store(const Setting& setting, Value value) { values_[setting.path] = std::move(value); }
+void Settings::store(const Setting& setting, Value value) {
+  // The server would refuse every beat that carries it.
+  bool fits = is_printable(trim(value.text));
+  for (const auto& item : value.items) fits = fits && is_printable(item);
+  for (const auto& [key, text] : value.pairs) fits = fits && is_printable(key) && is_printable(text);
+  if (!fits) {
+    problem(value.where, setting.path, "holds control characters or bytes that are no UTF-8");
+    return;
+  }
+  values_[setting.path] = std::move(value);
+}
 
 void Settings::assign(const Setting& setting, const std::string& text, const std::string& where) {
   if (std::string wrong = why_not(setting, text); !wrong.empty()) {
@@ -189,6 +200,7 @@ void Settings::load_environment(const std::function<std::optional<std::string>(c
 }
 
 void Settings::finish() {
+  if (!file_understood_) return;
   for (const auto& setting : table_.settings()) {
     const bool has_problem =
         std::ranges::any_of(problems_, [&](const Problem& p) { return p.path == setting.path; });

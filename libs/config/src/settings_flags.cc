@@ -76,7 +76,9 @@ std::string facts(const Setting& setting) {
   if (!setting.fallback.empty()) parts.push_back("default " + setting.fallback);
   if (const std::string range = range_text(setting); !range.empty()) parts.push_back(range);
   if (!setting.choices.empty()) parts.push_back(fmt::format("one of {}", fmt::join(setting.choices, ", ")));
-  if (!setting.env.empty()) parts.push_back("env " + setting.env);
+  if (!setting.env.empty())
+    parts.push_back("env " + setting.env +
+                    (setting.kind == Kind::secret ? "_FILE, or the secret in " + setting.env : ""));
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
 }
 

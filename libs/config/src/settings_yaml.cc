@@ -155,6 +155,7 @@ void Settings::load_yaml(std::string_view text, const std::string& name) {
     }
     YamlLoader(*this, name).section(documents.front(), "", 0);
   } catch (const YAML::Exception& error) {
+    file_understood_ = false;
     problem(at(name, error.mark), "", "no YAML: " + error.msg);
   }
 }

@@ -10,6 +10,7 @@
 namespace tidewatt::config {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -218,6 +219,13 @@ TEST(Settings, BytesTakeUnitsAndRefuseNonsense) {
   EXPECT_EQ(lines(from_flags({"--spool-max-bytes=4XB"})).size(), 1U);
   EXPECT_EQ(lines(from_flags({"--spool-max-bytes=-1"})).size(), 1U);
   EXPECT_EQ(lines(from_flags({"--spool-max-bytes=99999999TiB"})).size(), 1U);
+}
+
+TEST(Settings, TextsHoldNoControlCharactersAndNoBytesThatAreNoText) {
+  for (const auto* yaml : {"server: \"http://a\\x01\"\n", "server: \"a\xff\"\n", "sources: [\"a\\tb\"]\n",
+                           "labels: {rack: \"a\\nb\"}\n", "labels: {\"\\x02\": a}\n"})
+    EXPECT_THAT(lines(from_yaml(yaml)), Contains(HasSubstr("holds control characters or bytes"))) << yaml;
+  EXPECT_THAT(lines(from_yaml("server: \"机架 7\"\n")), ::testing::IsEmpty());
 }
 
 TEST(Settings, HelpAndSampleComeFromTheTable) {

@@ -243,9 +243,11 @@ class Booker {
     end.counter = booked && sample.energy_total ? quantise(*sample.energy_total) : std::nullopt;
     end.limit = plausible(sample.power_limit);
     auto& domain = work(sample.domain);
-    // A counter alone is a reading where it can be compared; else the next known power spans these seconds.
+    // A counter alone is a reading where it can be compared and has moved; else the next known value spans
+    // these seconds. One that stands still says nothing: it may be frozen, and unknown is never 0 J.
     const bool comparable = place && counters_compare(cursor_.devices[*place], sample);
-    const bool known = end.power || (end.counter && (!place || comparable));
+    const bool moved = comparable && end.counter != cursor_.devices[*place].counter;
+    const bool known = end.power || (end.counter && (!place || moved));
     if (!place && !known) return;
     // A card that comes back to the slot another one had meanwhile starts anew.
     const auto replaced = place ? replaced_at(*place) : std::nullopt;

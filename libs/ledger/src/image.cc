@@ -7,6 +7,7 @@ Status ImageSink::add(const NodeImage&) { return {}; }
 Status ImageSink::add(const Account&) { return {}; }
 Status ImageSink::add(const HourlyRow&) { return {}; }
 Status ImageSink::add(const Adjustment&) { return {}; }
+Status ImageSink::add(const TeamHour&) { return {}; }
 Status ImageSink::add(const TaskInfo&) { return {}; }
 Status ImageSink::add(const EpochReport&) { return {}; }
 Status ImageSink::add(const TokenHour&) { return {}; }

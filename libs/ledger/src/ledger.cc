@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "node_view.h"
@@ -247,6 +249,34 @@ Result<AuditDifference> audit(Store& store) {
     }
   }
   return difference;
+}
+
+Result<WideMicrojoules> audit_team_hours(ImageSource& source) {
+  struct Differences final : ImageSink {
+    using ImageSink::add;
+    using Key = std::tuple<std::string, Scope, std::string>;  // cluster, scope, domain
+    Status add(const Account& account) override {
+      const auto& key = account.key;
+      if (has_team_hours(key.scope)) of[{key.cluster, key.scope, key.domain}] += account.totals.energy;
+      return {};
+    }
+    Status add(const TeamHour& hour) override {
+      auto& difference = of[{hour.cluster, hour.scope, hour.domain}];
+      difference = difference - hour.measures.energy;
+      return {};
+    }
+    std::map<Key, WideMicrojoules> of;
+  };
+  WideMicrojoules sum;
+  if (!source.keeps_team_hours()) return sum;
+  Differences differences;
+  ImageParts parts;
+  parts.accounts = parts.team_hours = true;
+  TW_TRY_STATUS(source.read_image(parts, differences));
+  const WideMicrojoules nothing{};
+  for (const auto& [key, difference] : differences.of)
+    sum += difference < nothing ? nothing - difference : difference;
+  return sum;
 }
 
 }  // namespace tidewatt::ledger

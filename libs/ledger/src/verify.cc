@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "tidewatt/ledger/months.h"
+#include "tidewatt/ledger/store.h"
 #include "tidewatt/metering/node_total.h"
 
 namespace tidewatt::ledger {
@@ -106,7 +107,7 @@ std::string what_differs(const WideMeasures& hours, const WideMeasures& total) {
 /// One pass: accounts, adjustments, then hours in their order. Only adjustments and one hour are held.
 class Checking final : public ImageSink {
  public:
-  explicit Checking(Verification& found) : found_(found) {}
+  Checking(Verification& found, bool with_team_hours) : found_(found), with_team_hours_(with_team_hours) {}
   using ImageSink::add;
 
   Status add(const Account& account) override {
@@ -118,6 +119,7 @@ class Checking final : public ImageSink {
   }
   Status add(const Adjustment& adjustment) override {
     ++found_.adjustments;
+    add_to_team(adjustment.key, adjustment.hour, true, adjustment.measures);
     adjusted_[adjustment.hour].push_back({adjustment.key, adjustment.measures});
     sums_[adjustment.key].hours += adjustment.measures;
     if (!frozen_until_ || adjustment.hour >= *frozen_until_)
@@ -125,7 +127,18 @@ class Checking final : public ImageSink {
            format_rfc3339_short(start_of(adjustment.hour)) + ", stands in a month that isn't sealed");
     return {};
   }
+  Status add(const TaskInfo& task) override {
+    if (!task.team.empty()) teams_[{task.cluster, task.task_id}] = task.team;
+    return {};
+  }
+  Status add(const TeamHour& hour) override {
+    auto& sum = team_sums_[{hour.cluster, hour.scope, hour.team, hour.domain, hour.hour, hour.late}];
+    sum.kept = true;
+    sum.total += hour.measures;
+    return {};
+  }
   Status add(const HourlyRow& row) override {
+    add_to_team(row.key, row.hour, false, row.measures);
     if (row.hour != hour_) settle_hour(row.hour);
     ++found_.rows;
     hourly_.add(row.key, row.measures);
@@ -147,6 +160,7 @@ class Checking final : public ImageSink {
     for (const auto& [key, sum] : sums_)
       if (const auto text = what_differs(sum.hours, sum.total); !text.empty())
         tell(name_of(key) + ": " + text);
+    if (with_team_hours_) settle_teams();
   }
   void tell(std::string text) {
     ++found_.mismatch_count;
@@ -173,6 +187,27 @@ class Checking final : public ImageSink {
                    [this](std::string text) { tell(std::move(text)); });
   }
 
+  void add_to_team(const AccountKey& key, UtcHour hour, bool late, const WideMeasures& measures) {
+    if (!with_team_hours_ || !has_team_hours(key.scope)) return;
+    const auto team = key.scope == Scope::node ? teams_.end() : teams_.find({key.cluster, key.id});
+    auto& sum = team_sums_[{key.cluster, key.scope, team == teams_.end() ? std::string{} : team->second,
+                            key.domain, hour, late}];
+    sum.rows = true;
+    sum.hours += measures;
+  }
+  /// The sums kept by team are those of the rows, row by row of theirs.
+  void settle_teams() {
+    for (const auto& [key, sum] : team_sums_) {
+      const auto& [cluster, scope, team, domain, hour, late] = key;
+      auto text = what_differs(sum.hours, sum.total);
+      if (text.empty() && sum.rows != sum.kept)
+        text = sum.rows ? "there is none of its rows" : "it has no rows";
+      if (!text.empty())
+        tell(fmt::format("team hour of {} {}/{}, {}, {}{}: {}", to_string(scope), cluster, team, domain,
+                         format_rfc3339_short(start_of(hour)), late ? ", adjustments" : "", text));
+    }
+  }
+
   void add_up_nodes() {
     std::map<std::pair<std::string, std::string>, std::map<std::string, WideMicrojoules>> nodes;
     for (const auto& [key, sum] : sums_)
@@ -186,7 +221,18 @@ class Checking final : public ImageSink {
     }
   }
 
+  struct TeamSum {
+    WideMeasures hours;
+    WideMeasures total;
+    bool rows = false;  ///< there are hourly rows or adjustments of it
+    bool kept = false;  ///< there is a sum of it
+  };
+
   Verification& found_;
+  bool with_team_hours_;
+  std::map<std::pair<std::string, std::string>, std::string>
+      teams_;  ///< (cluster, task id); without one: none
+  std::map<std::tuple<std::string, Scope, std::string, std::string, UtcHour, bool>, TeamSum> team_sums_;
   Balance lifetime_;
   Balance hourly_;
   std::optional<UtcHour> hour_;
@@ -238,7 +284,7 @@ Status check_seals(ImageSource& source, const std::vector<Seal>& seals, Checking
 
 Result<Verification> verify(ImageSource& source) {
   Verification found;
-  Checking checking(found);
+  Checking checking(found, source.keeps_team_hours());
   Seals seals;
   ImageParts wanted;
   wanted.seals = true;
@@ -249,6 +295,7 @@ Result<Verification> verify(ImageSource& source) {
   ImageParts all;
   all.accounts = all.adjustments = all.hourly = true;
   all.by_hour = true;
+  all.registry = all.team_hours = source.keeps_team_hours();
   TW_TRY_STATUS(source.read_image(all, checking));
   checking.finish();
   return found;

@@ -427,6 +427,18 @@ TEST(Book, DeviceAwayForAMonthWhileItsNodeReportsIsBridgedWhenItReturns) {
   EXPECT_EQ(books.of(Scope::device, "n1/1").counter.n, 999'000 * kJoule);
 }
 
+TEST(Book, ACounterThatStandsStillBesideUnknownPowerIsNoReadingAndTheNextChangeSpansIt) {
+  Books books;
+  books.take(BeatBuilder("n1", 1, 0).gpu(0, {}, 1e3));
+  books.take(BeatBuilder("n1", 2, 20).gpu(0, {}, 1e3));
+  books.take(BeatBuilder("n1", 3, 40).gpu(0, {}, 1e3));
+  EXPECT_EQ(books.node("n1").covered, seconds{0}) << "unknown is never 0 J";
+  books.take(BeatBuilder("n1", 4, 60).gpu(0, {}, 7e3));
+  EXPECT_EQ(books.node("n1").energy.n, 6'000 * kJoule);
+  EXPECT_EQ(books.node("n1").covered, seconds{60});
+  EXPECT_EQ(books.node("n1").gap, seconds{0});
+}
+
 TEST(Book, CounterAloneInANewEpochIsNoReadingAndTheNextPowerSpansIt) {
   Books books;
   books.take(BeatBuilder("n1", 1, 0).gpu(0, 100, 1000));

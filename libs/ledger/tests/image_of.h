@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "tidewatt/ledger/image.h"
+#include "tidewatt/ledger/store.h"
 
 namespace tidewatt::ledger {
 
@@ -16,8 +18,21 @@ class ImageOf final : public ImageSource {
   std::vector<Account> accounts;
   std::vector<Adjustment> adjustments;
   std::vector<HourlyRow> rows;
+  std::vector<TaskInfo> tasks;
+  std::optional<std::vector<TeamHour>> teams;  ///< nullopt = none are kept
 
+  [[nodiscard]] bool keeps_team_hours() const override { return teams.has_value(); }
   Status read_image(const ImageParts& parts, ImageSink& sink) override {
+    if (parts.registry)
+      for (const auto& task : tasks) TW_TRY_STATUS(sink.add(task));
+    TW_TRY_STATUS(read_rows(parts, sink));
+    if (parts.team_hours && teams)
+      for (const auto& hour : *teams) TW_TRY_STATUS(sink.add(hour));
+    return {};
+  }
+
+ private:
+  Status read_rows(const ImageParts& parts, ImageSink& sink) {
     const auto inside = [&](UtcHour hour) { return hour >= parts.from && hour < parts.to; };
     if (parts.seals)
       for (const auto& seal : seals) TW_TRY_STATUS(sink.add(seal));
@@ -37,6 +52,7 @@ class ImageOf final : public ImageSource {
     return {};
   }
 
+ public:
   /// Books `energy` of one hour: a row, and the account's total.
   void book(Scope scope, const std::string& id, UtcHour hour, WideMeasures measures,
             const std::string& part = {}, const std::string& domain = "gpu") {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "image_of.h"
+#include "tidewatt/ledger/ledger.h"
 #include "tidewatt/ledger/months.h"
 
 namespace tidewatt::ledger {
@@ -163,6 +164,44 @@ TEST(Verify, TellsTheFirstHundredAndCountsTheRest) {
   const auto found = *verify(image);
   EXPECT_EQ(found.mismatches.size(), Verification::kMostTold);
   EXPECT_EQ(found.mismatch_count, 300U) << "of each node: its hour, and all time";
+}
+
+/// The same with sums by team: t is red's.
+ImageOf with_teams() {
+  auto image = sound();
+  TaskInfo task;
+  task.task_id = "t";
+  task.team = "red";
+  image.tasks = {task};
+  image.teams.emplace();
+  for (const auto hour : {kOctober, kNovember}) {
+    image.teams->push_back({"default", Scope::node, "", "gpu", hour, false, measures(100, 30)});
+    image.teams->push_back({"default", Scope::task_device, "red", "gpu", hour, false, measures(70)});
+  }
+  return image;
+}
+
+TEST(Verify, SumsByTeamAreThoseOfTheRows) {
+  auto image = with_teams();
+  EXPECT_THAT(findings(image), ElementsAre());
+  EXPECT_EQ(audit_team_hours(image)->to_string(), "0");
+}
+
+TEST(Verify, ASumByTeamThatIsOneMicrojouleApartIsNamed) {
+  auto image = with_teams();
+  image.teams->at(1).measures.energy += Microjoules{1};
+  EXPECT_THAT(
+      findings(image),
+      ElementsAre("team hour of task_device default/red, gpu, 2026-10-31T23:00:00Z: energy of its hours 70 "
+                  "uJ, total 71 uJ"));
+  image.teams->at(2).measures.energy = WideMicrojoules::from_raw(98);
+  EXPECT_EQ(audit_team_hours(image)->to_string(), "3") << "one more and two less are three apart";
+}
+
+TEST(Verify, ASumUnderAnotherTeamThanTheRegistrysIsNamed) {
+  auto image = with_teams();
+  image.tasks.at(0).team = "blue";
+  EXPECT_EQ(findings(image).size(), 4U) << "two hours that red has and two that blue lacks";
 }
 
 }  // namespace

@@ -29,9 +29,11 @@ void check(std::string_view command, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
-  check(kTool, text);
-  // The first line plays the command, so that forms which need it are reached as well.
-  if (const auto cut = text.find('\n'); cut != std::string_view::npos)
+  // A first line with an option plays the command, so that forms which need it are reached as well.
+  const auto cut = text.find('\n');
+  if (cut != std::string_view::npos && text.substr(0, cut).find(" -") != std::string_view::npos)
     check(text.substr(0, cut), text.substr(cut + 1));
+  else
+    check(kTool, text);
   return 0;
 }

@@ -47,14 +47,17 @@ void IntervalAccumulator::add(const Reading& reading) {
     ++ignored_;
     return;
   }
+  const bool from_here = is_new || track.outage;
   const Milliseconds held =
-      is_new ? Milliseconds{0}
-             : std::min(reading.at - track.last.at, reading.hold.value_or(options_.max_hold));
+      from_here ? Milliseconds{0}
+                : std::min(reading.at - track.last.at, reading.hold.value_or(options_.max_hold));
   const auto power = reading.power ? quantise(*reading.power) : std::nullopt;
   track.last = reading;
   track.seen_at = reading.at;
   track.seen = true;
   track.fresh = power.has_value();
+  // A counter that begins anew is known from then on: the next power is over the time since.
+  track.outage = !power && reading.counter_epoch.empty();
   if (!power) {
     // A number that can't be booked is no number: the raw value stays in the reason.
     if (reading.power) track.last.reason = fmt::format("implausible: {} W", reading.power->value());
@@ -76,6 +79,7 @@ void IntervalAccumulator::add_failure(std::string_view source, SteadyTime at, co
     track.seen_at = at;
     track.seen = true;
     track.fresh = false;
+    track.outage = true;
     track.last.power.reset();
     track.last.energy_total.reset();
     track.last.util.reset();

@@ -134,5 +134,16 @@ TEST(Generic, ALineForAllDevicesIsNotTheLastOnes) {
   EXPECT_EQ(watts(r, 1), -1);
 }
 
+TEST(GenericTool, AUnitInAHeadersNameThatIsNoWattsKeepsItsNumbersFromBeingWatts) {
+  for (const std::string name :
+       {"power_usage_percent", "Power (VA)", "Power [kVA]", "Power (BTU/h)", "Power (%)", "power usage %",
+        "power_dbm", "power level", "previous power (W)", "Power Draw (J)", "power_pct"}) {
+    EXPECT_FALSE(parse_tool("generic", "generic", "gpu, " + name + "\n0, 42\n1, 43\n")) << name;
+    const auto both = read("generic", "gpu, " + name + ", power draw (W)\n0, 42, 112\n");
+    EXPECT_EQ(watts(both), 112) << name;
+  }
+  EXPECT_EQ(watts(read("generic", "gpu, Power (Avg) [W]\n0, 42\n")), 42);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

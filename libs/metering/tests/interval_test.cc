@@ -45,12 +45,13 @@ TEST(Interval, AStallIsCoveredForTheMaximumHoldOnly) {
   EXPECT_DOUBLE_EQ(acc.finish(at(20'000))[0].power_covered->value(), 3);
 }
 
-TEST(Interval, AnUnknownReadingCoversNothingAndTheNextKnownOneHoldsSinceItOnly) {
+TEST(Interval, AnUnknownReadingCoversNothingAndTheNextKnownOneCoversNothingBeforeIt) {
   auto acc = make();
   acc.add(gpu(0, 100));
   acc.add(gpu(1000, std::nullopt));
-  acc.add(gpu(2000, 200));
-  const auto s = acc.finish(at(2000))[0];
+  acc.add(gpu(2000, 500));
+  acc.add(gpu(3000, 200));
+  const auto s = acc.finish(at(3000))[0];
   EXPECT_DOUBLE_EQ(s.power->value(), 200);
   EXPECT_DOUBLE_EQ(s.power_covered->value(), 1);
 }

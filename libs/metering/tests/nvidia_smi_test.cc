@@ -390,5 +390,22 @@ TEST(NvidiaSmiCsv, TheFieldsMayStandApartFromTheirOption) {
   EXPECT_EQ(r.devices[0].power, Watts{55.1});
 }
 
+TEST(NvidiaSmiCsv, TextInWhichNoCellIsWhatItsColumnSaysMakesNoCards) {
+  const std::string query = "nvidia-smi --query-gpu=index,uuid,pci.bus_id,power.draw --format=csv";
+  const std::string header = "index, uuid, pci.bus_id, power.draw [W]\n";
+  const std::string sound = "0, GPU-aa, 00000000:3B:00.0, 100.00 W\n";
+  const auto refused = [&](const std::string& text) {
+    const auto parsed = parse_tool("nvidia-smi", query, text);
+    return parsed ? "taken" : parsed.error().message;
+  };
+  EXPECT_EQ(
+      refused("qwerty\nasdf\nzxcv\n"),
+      "nvidia-smi: line 1: unknown layout: expected a GPU's number, UUID, PCI address or watts in their "
+      "columns, got 'qwerty'");
+  EXPECT_NE(refused(header + sound + "a, b, c, d\n").find("line 3: unknown layout"), std::string::npos);
+  EXPECT_EQ(refused(header + sound + "1, GPU-bb, 00000000:3C:00.0, [N/A]\n"), "taken");
+  EXPECT_EQ(refused(header + sound + "1, no-uuid-here, 00000000:3C:00.0, 99.50 W\n"), "taken");
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -150,7 +150,10 @@ tl::unexpected<AsioClient::Broken> AsioClient::broken(const error_code& error, s
   const bool closed = error == asio::error::eof || error == asio::error::connection_reset ||
                       error == asio::error::broken_pipe || error == asio::error::connection_aborted ||
                       error == http::error::end_of_stream || error == asio::ssl::error::stream_truncated;
-  return tl::unexpected<Broken>(Broken{failure(error, doing), before_any_byte && closed});
+  auto told = failure(error, doing);
+  if (before_any_byte && closed && plain_)
+    told.hint = "if this port speaks TLS, write https:// instead of http://";
+  return tl::unexpected<Broken>(Broken{std::move(told), before_any_byte && closed});
 }
 
 Result<std::vector<tcp::endpoint>> AsioClient::resolve(const Url& url) {
@@ -215,6 +218,11 @@ Status AsioClient::start_tls(const Url& url) {
   if (!error) return {};
   if (error == asio::error::timed_out) return tl::unexpected(failure(error, "TLS handshake"));
   const long verdict = SSL_get_verify_result(stream.native_handle());
+  // What the check of the name says by itself names neither.
+  if (verdict == X509_V_ERR_UNSPECIFIED || verdict == X509_V_ERR_HOSTNAME_MISMATCH)
+    return fail(ErrorCode::io,
+                fmt::format("{}: the certificate is for another name than {}", where_, url.host),
+                "ask the server by a name that stands in its certificate, or let one be made with this name");
   return fail(
       ErrorCode::io,
       fmt::format("{}: TLS handshake failed: {}", where_,

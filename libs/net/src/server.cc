@@ -333,6 +333,14 @@ void ServerImpl::stop(Milliseconds drain) {
 
 }  // namespace
 
+Status check_tls_files(const std::string& certificate, const std::string& key) {
+  ServerOptions options;
+  options.tls_certificate_file = certificate;
+  options.tls_key_file = key;
+  if (const auto tls = make_tls(options); !tls) return tl::unexpected(tls.error());
+  return {};
+}
+
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options, Handler handler) {
   TW_TRY(const tcp::endpoint endpoint, parse_endpoint(options));
   TW_TRY(auto tls, make_tls(options));

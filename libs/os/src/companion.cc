@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "children.h"
 #include "errno_error.h"
 #include "spawning.h"
 #include "tidewatt/os/posix.h"
@@ -128,6 +129,7 @@ class PosixCompanion final : public Companion {
     if (reaped_) return true;
     const pid_t got = ::waitpid(pid_, &status_, WNOHANG);
     reaped_ = got == pid_ || (got < 0 && errno == ECHILD);
+    if (reaped_) forget_own_child(pid_);
     return reaped_;
   }
   void reap_within(Milliseconds patience) {
@@ -181,8 +183,12 @@ Result<std::unique_ptr<Companion>> start_companion(std::string name, const std::
   environment.push_back(locale.data());
   environment.push_back(nullptr);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, argv.at(0).c_str(), &settings.actions, &settings.attributes,
-                                  arguments.data(), environment.data());
+  int error = 0;
+  start_own_child([&] {
+    error = ::posix_spawn(&pid, argv.at(0).c_str(), &settings.actions, &settings.attributes, arguments.data(),
+                          environment.data());
+    return error == 0 ? pid : -1;
+  });
   if (error != 0) return errno_failure(error, name, "start");
   return std::make_unique<PosixCompanion>(std::move(name), pid, std::move(ours));
 }

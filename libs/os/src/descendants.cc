@@ -72,19 +72,29 @@ bool has_variable(pid_t pid, const std::function<bool(std::string_view)>& is_our
   return false;
 }
 
+std::vector<Process> all_processes() {
+  std::vector<Process> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir("/proc"), ::closedir};
+  while (const auto* entry = folder ? ::readdir(folder.get()) : nullptr)
+    if (const auto pid = parse_int64(static_cast<const char*>(entry->d_name)); pid && *pid > 1)
+      if (const auto process = process_of(static_cast<pid_t>(*pid)); process && process->pid != ::getpid())
+        all.push_back(*process);
+  return all;
+}
+
 }  // namespace
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> out;
+  for (const auto& process : all_processes())
+    if (process.parent == parent) out.push_back(process.pid);
+  return out;
+}
 
 std::vector<pid_t> descendants(pid_t root, const std::function<bool(std::string_view)>& is_ours,
                                pid_t since) {
   const auto first = since > 0 ? process_of(since) : std::nullopt;
-  std::vector<Process> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir("/proc"), ::closedir};
-  if (!folder) return {};
-  while (const auto* entry = ::readdir(folder.get()))
-    if (const auto pid = parse_int64(static_cast<const char*>(entry->d_name)); pid && *pid > 1)
-      if (const auto process = process_of(static_cast<pid_t>(*pid)); process && process->pid != ::getpid())
-        all.push_back(*process);
-
+  const auto all = all_processes();
   std::set<pid_t> family;
   if (root > 0) family.insert(root);
   for (const auto& process : all)

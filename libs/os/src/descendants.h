@@ -17,4 +17,7 @@ namespace tidewatt::os {
 std::vector<pid_t> descendants(pid_t root, const std::function<bool(std::string_view variable)>& is_ours,
                                pid_t since);
 
+/// Also the dead ones that wait to be reaped.
+std::vector<pid_t> children_of(pid_t parent);
+
 }  // namespace tidewatt::os

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "children.h"
 #include "descendants.h"
 #include "errno_error.h"
 #include "spawning.h"
@@ -86,8 +87,12 @@ Result<pid_t> spawn(const std::string& tool, const std::vector<std::string>& arg
   std::string locale = "LC_ALL=C";
   char* environment[] = {path.data(), locale.data(), mark.data(), nullptr};
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, tool.c_str(), &settings.actions, &settings.attributes,
-                                  arguments.data(), static_cast<char**>(environment));
+  int error = 0;
+  start_own_child([&] {
+    error = ::posix_spawn(&pid, tool.c_str(), &settings.actions, &settings.attributes, arguments.data(),
+                          static_cast<char**>(environment));
+    return error == 0 ? pid : -1;
+  });
   if (error != 0) return errno_failure(error, tool, "run");
   return pid;
 }
@@ -121,6 +126,7 @@ class PosixProcessRunner final : public ProcessRunner {
 
  private:
   int kill_and_reap(pid_t pid, const std::string& tool, const std::string& mark, bool with_strays);
+  void end_orphans();
   void reap_late_ones();
   void sweep();
   std::string next_mark(const std::string& tool);
@@ -213,6 +219,7 @@ int PosixProcessRunner::kill_and_reap(pid_t pid, const std::string& tool, const 
     const pid_t got = ::waitpid(reaped ? -pid : pid, &status, WNOHANG);
     if (got == pid) {
       reaped = true;
+      forget_own_child(pid);
       exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     if (got > 0 || (got < 0 && errno == EINTR)) continue;
@@ -228,7 +235,23 @@ int PosixProcessRunner::kill_and_reap(pid_t pid, const std::string& tool, const 
   running_.erase(mark);
   if (!strays.empty()) leaving_.insert(tool);
   if (adopts_orphans()) strays_.insert(strays_.end(), strays.begin(), strays.end());
+  // While another tool runs an orphan may be its helper.
+  if (running_.empty()) end_orphans();
   return exit_code;
+}
+
+/// What cleared its environment and left its session is found by being ours now.
+void PosixProcessRunner::end_orphans() {
+  for (int turn = 0; turn < kSweeps; ++turn) {
+    const auto orphans = adopted_children();
+    if (orphans.empty()) return;
+    for (const pid_t pid : orphans) {
+      ::kill(pid, SIGKILL);
+      const auto until = SteadyClock::now() + kReapPatience;
+      while (::waitpid(pid, nullptr, WNOHANG) == 0 && SteadyClock::now() < until)
+        std::this_thread::sleep_for(Milliseconds{1});
+    }
+  }
 }
 
 void PosixProcessRunner::reap_late_ones() {
@@ -237,6 +260,7 @@ void PosixProcessRunner::reap_late_ones() {
     pid_t got = 0;
     do {
       got = ::waitpid(-group, nullptr, WNOHANG);
+      if (got == group) forget_own_child(group);
     } while (got > 0);
     return got < 0;
   });
@@ -321,6 +345,8 @@ Result<ProcessOutput> PosixProcessRunner::run(const std::vector<std::string>& ar
 }
 
 }  // namespace
+
+void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 std::unique_ptr<ProcessRunner> make_process_runner() { return std::make_unique<PosixProcessRunner>(); }
 

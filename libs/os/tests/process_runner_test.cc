@@ -158,6 +158,23 @@ TEST_F(ProcessRunnerTest, ADaemonThatAToolLeavesAtEveryRunDoesNotPileUp) {
   EXPECT_EQ(count, 3);
 }
 
+TEST_F(ProcessRunnerTest, ADaemonThatClearedItsEnvironmentAndLeftItsSessionIsEndedAndReaped) {
+  adopt_orphans();
+  const TempFolder dir;
+  const auto note = dir / "pids";
+  for (int run = 0; run < 3; ++run) {
+    const auto done =
+        shell("(env -i setsid sh -c 'echo $$ >> " + note + "; exec sleep 300' >/dev/null 2>&1 &); " +
+              "while [ \"$(wc -l < " + note + " 2>/dev/null || echo 0)\" -le " + std::to_string(run) +
+              " ]; do sleep 0.02; done; echo answer");
+    ASSERT_TRUE(done) << done.error().to_string();
+    std::ifstream pids{note};
+    int left = 0;
+    for (int pid = 0; pids >> pid;) left += process_runs(pid) ? 1 : 0;
+    EXPECT_EQ(left, 0) << "after run " << run;
+  }
+}
+
 TEST_F(ProcessRunnerTest, DoesNotWaitForAChildThatKeepsThePipeOpen) {
   const auto begin = steady_clock::now();
   const auto done = shell("echo answer; sleep 300 &");

@@ -23,6 +23,10 @@ Figure times(const Figure& figure, double factor) {
   return figure.value ? known(*figure.value * factor) : figure;
 }
 
+int year_of(UtcHour hour) {
+  return static_cast<int>(std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(hour)}.year());
+}
+
 }  // namespace
 
 double kwh_of(WideMicrojoules energy) { return energy.to_watt_hours().value() / kWattHoursPerKwh; }
@@ -47,13 +51,52 @@ WideMicrojoules sum_of(const ByZone& zones, std::size_t* hours) {
   return sum;
 }
 
-Figure annual_of(double kwh, const Policy& policy, const carbon::CarbonView& view) {
-  if (!view.visible) return unknown("no_factor_configured");
-  const auto kind = policy.factor.kind;
-  if (kind != carbon::FactorKind::average && kind != carbon::FactorKind::lifecycle_average)
-    return unknown("factor_kind_not_average");
-  const auto footprint = carbon::by_annual_factor(WattHours{kwh * kWattHoursPerKwh}, policy.factor);
-  return known(footprint.emitted.value() / kGramsPerKilo);
+Annual annual_of(const ByZone& zones, const Window& window, const Policy& policy,
+                 const carbon::CarbonView& view) {
+  Annual out;
+  if (!view.visible) {
+    out.kg = unknown("no_factor_configured");
+    return out;
+  }
+  WideMicrojoules general;
+  std::map<std::pair<std::string, int>, WideMicrojoules> by_entry;
+  for (const auto& [zone, booked] : zones) {
+    const bool is_named = policy.zone_factors.names(zone);
+    for (std::size_t i = 0; i < booked.energy.size(); ++i) {
+      if (!is_named) {
+        general += booked.energy[i];
+      } else if (booked.energy[i] != kNothing) {
+        by_entry[{zone, year_of(window.from + std::chrono::hours{static_cast<long>(i)})}] += booked.energy[i];
+      }
+    }
+  }
+  std::vector<std::pair<const carbon::Factor*, WideMicrojoules>> parts;
+  if (general != kNothing || by_entry.empty()) parts.emplace_back(&policy.factor, general);
+  for (const auto& [entry, energy] : by_entry) {
+    const auto* factor = policy.zone_factors.find(entry.first, entry.second);
+    if (factor == nullptr) {
+      out.kg = unknown("no_factor_of_the_year");
+      return out;
+    }
+    parts.emplace_back(factor, energy);
+    out.of_zones.push_back({entry.first, *factor});
+  }
+  double grams = 0;
+  for (const auto& [factor, energy] : parts) {
+    const bool average =
+        factor->kind == carbon::FactorKind::average || factor->kind == carbon::FactorKind::lifecycle_average;
+    const auto& first = *parts.front().first;
+    if (!average || factor->kind != first.kind || factor->gas != first.gas) {
+      out.kg = unknown(average ? "factors_differ" : "factor_kind_not_average");
+      return out;
+    }
+    out.scope2 = out.scope2 && factor->kind == carbon::FactorKind::average &&
+                 (factor->boundary == carbon::SignalBoundary::direct ||
+                  factor->boundary == carbon::SignalBoundary::co2_only);
+    grams += carbon::by_annual_factor(WattHours{kwh_of(energy) * kWattHoursPerKwh}, *factor).emitted.value();
+  }
+  out.kg = known(grams / kGramsPerKilo);
+  return out;
 }
 
 Result<Priced> hourly_of(const ByZone& zones, const Window& window, const Policy& policy,
@@ -111,13 +154,10 @@ Result<Priced> hourly_of(const ByZone& zones, const Window& window, const Policy
   return out;
 }
 
-void scope_2(Line& line, const Priced& hourly, const Policy& policy, double contracted_share) {
-  const bool stated = policy.factor.boundary == carbon::SignalBoundary::direct ||
-                      policy.factor.boundary == carbon::SignalBoundary::co2_only;
-  line.scope2_location_annual_kg = !line.annual_kg.value ? line.annual_kg
-                                   : policy.factor.kind == carbon::FactorKind::average && stated
-                                       ? line.annual_kg
-                                       : unknown("boundary_not_direct");
+void scope_2(Line& line, const Annual& annual, const Priced& hourly, const Policy& policy,
+             double contracted_share) {
+  line.scope2_location_annual_kg =
+      !line.annual_kg.value || annual.scope2 ? line.annual_kg : unknown("boundary_not_direct");
   line.scope2_location_hourly_kg = !line.hourly.kg.value ? line.hourly.kg
                                    : hourly.scope2       ? line.hourly.kg
                                                          : unknown("boundary_not_direct");

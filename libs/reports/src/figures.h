@@ -20,7 +20,14 @@ WideMicrojoules sum_of(const ByZone& zones, std::size_t* hours = nullptr);
 const ZoneSeries* series_of(const Policy& policy, const std::string& zone);
 std::optional<double> at(const carbon::HourlySeries& series, UtcHour hour);
 
-Figure annual_of(double kwh, const Policy& policy, const carbon::CarbonView& view);
+/// Energy by its zone's and year's factor, else by the general one.
+struct Annual {
+  Figure kg;
+  bool scope2 = true;               ///< every factor in it may enter Scope 2
+  std::vector<FactorUse> of_zones;  ///< by zone and year
+};
+Annual annual_of(const ByZone& zones, const Window& window, const Policy& policy,
+                 const carbon::CarbonView& view);
 
 /// Zones whose series differ in kind, boundary or basis can't be added up: then there is no figure.
 struct Priced {
@@ -32,7 +39,8 @@ Result<Priced> hourly_of(const ByZone& zones, const Window& window, const Policy
 
 /// These fill what their name says; `line` has its energy and both methods' figures.
 /// @param contracted_share  of its energy, by contracts
-void scope_2(Line& line, const Priced& hourly, const Policy& policy, double contracted_share);
+void scope_2(Line& line, const Annual& annual, const Priced& hourly, const Policy& policy,
+             double contracted_share);
 void beside_scope_2(Line& line, const Subject& subject, const Policy& policy, const carbon::CarbonView& view);
 /// @param one_site  a demand charge is of the whole
 void money(Line& line, const ByZone& zones, const Window& window, const Policy& policy, bool one_site);

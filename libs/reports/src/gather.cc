@@ -27,22 +27,29 @@ struct Place {
 
 class Lines {
  public:
-  Lines(const Question& question, const std::vector<ledger::TaskInfo>& tasks,
+  Lines(const Question& question, std::span<const ledger::TaskInfo> tasks,
         const std::vector<ledger::SharedNode>& nodes)
       : question_{question} {
     for (const auto& task : tasks) tasks_[{task.cluster, task.task_id}] = &task;
     for (const auto& node : nodes) zones_[{node->key.cluster, node->key.node_id}] = node->zone;
   }
 
+  /// Rows are team hours: their id is a team, and their cluster has one zone.
+  void by_team_hours(const std::map<std::string, std::string>* zones) { zones_of_clusters_ = zones; }
+
   /// nullopt: not asked for
   std::optional<Name> name_of(const AccountKey& key) const {
     if (!question_.cluster.empty() && key.cluster != question_.cluster) return std::nullopt;
-    if (question_.tasks != nullptr && !question_.tasks->contains({key.cluster, key.id})) return std::nullopt;
+    if (question_.tasks != nullptr && !may_be_seen(key)) return std::nullopt;
     const auto name = full_name(key);
     if (!name || (!question_.id.empty() && name->second != question_.id)) return std::nullopt;
     return name;
   }
   std::string zone_of(const AccountKey& key) const {
+    if (zones_of_clusters_ != nullptr) {
+      const auto found = zones_of_clusters_->find(key.cluster);
+      return found == zones_of_clusters_->end() ? std::string{} : found->second;
+    }
     std::string node = key.id;
     if (key.scope == ledger::Scope::task_device) node = key.part.substr(0, key.part.rfind('/'));
     const auto found = zones_.find({key.cluster, node});
@@ -50,7 +57,13 @@ class Lines {
   }
 
  private:
+  bool may_be_seen(const AccountKey& key) const {
+    return zones_of_clusters_ != nullptr ? key.id == question_.team
+                                         : question_.tasks->contains({key.cluster, key.id});
+  }
   std::optional<Name> full_name(const AccountKey& key) const {
+    if (zones_of_clusters_ != nullptr && question_.scope == Scope::team)
+      return Name{"", key.id.empty() ? "unassigned" : key.id};
     switch (question_.scope) {
       case Scope::cluster:
         return Name{key.cluster, key.cluster};
@@ -74,6 +87,7 @@ class Lines {
   const Question& question_;
   std::map<Name, const ledger::TaskInfo*> tasks_;
   std::map<Name, std::string> zones_;
+  const std::map<std::string, std::string>* zones_of_clusters_ = nullptr;  ///< nullptr = of the nodes
 };
 
 /// The first pass: which domains each node or task has, since that decides what makes its total.
@@ -244,8 +258,11 @@ class DeviceTime final : public ledger::ImageSink {
   std::map<Name, Subject*> subjects_;
 };
 
+/// What read_subjects is for: a report's own lines, or only the energy of clusters.
+enum class For { lines, energy };
+
 Result<std::vector<Subject>> read_subjects(ledger::ImageSource& source, const Question& question,
-                                           const Lines& lines) {
+                                           const Lines& lines, For purpose) {
   const auto scope = of_tasks(question.scope) ? ledger::Scope::task_device : ledger::Scope::node;
   const auto parts = parts_of(question, scope);
   Domains domains{lines};
@@ -259,7 +276,7 @@ Result<std::vector<Subject>> read_subjects(ledger::ImageSource& source, const Qu
   Sums sums{lines, domains, question};
   TW_TRY_STATUS(source.read_image(parts, sums));
   sums.finish();
-  if (!of_tasks(question.scope)) {
+  if (!of_tasks(question.scope) && purpose == For::lines) {
     auto of_devices = parts_of(question, ledger::Scope::device);
     of_devices.filter.ids.clear();
     of_devices.filter.domain = kDomainGpu;
@@ -270,29 +287,103 @@ Result<std::vector<Subject>> read_subjects(ledger::ImageSource& source, const Qu
   return std::move(sums.subjects);
 }
 
+/// Team hours as if they were the rows of one owner each: what is added up from them is what their rows add
+/// up to, as long as it doesn't matter which owner a row is of.
+class TeamRows final : public ledger::ImageSource, private ledger::ImageSink {
+ public:
+  /// @return false = the rows themselves must be read: a whole-machine meter counts only where its owner has
+  /// no
+  ///         component, and what is unattributed of simulated energy is told row by row
+  Result<bool> read(ledger::ImageSource& source, const Question& question, ledger::Scope scope) {
+    ledger::ImageParts parts;
+    parts.team_hours = true;
+    parts.from = question.window.from;
+    parts.to = question.window.to;
+    parts.filter.scope = scope;
+    parts.filter.cluster = question.cluster;
+    with_simulated_ = question.with_simulated;
+    TW_TRY_STATUS(source.read_image(parts, *this));
+    return addable_;
+  }
+  Status read_image(const ledger::ImageParts& /*parts*/, ledger::ImageSink& sink) override {
+    for (const auto& hour : hours_) {
+      AccountKey key{hour.cluster, hour.scope, hour.team, {}, hour.domain};
+      if (hour.late) {
+        TW_TRY_STATUS(sink.add(ledger::Adjustment{std::move(key), hour.hour, hour.measures, {}, {}}));
+      } else {
+        TW_TRY_STATUS(sink.add(ledger::HourlyRow{std::move(key), hour.hour, hour.measures}));
+      }
+    }
+    return {};
+  }
+
+ private:
+  using ImageSink::add;
+  Status add(const ledger::TeamHour& hour) override {
+    if (hour.domain == kDomainPlatform || hour.domain == metering::kDomainPdu) addable_ = false;
+    if (!with_simulated_ && hour.measures.simulated != kNothing && hour.measures.unattributed != kNothing)
+      addable_ = false;
+    hours_.push_back(hour);
+    return {};
+  }
+  std::vector<ledger::TeamHour> hours_;
+  bool with_simulated_ = false;
+  bool addable_ = true;
+};
+
+/// The zone of each cluster; nullopt where one has nodes in several.
+std::optional<std::map<std::string, std::string>> zones_of_clusters(
+    const std::vector<ledger::SharedNode>& nodes) {
+  std::map<std::string, std::string> zones;
+  for (const auto& node : nodes)
+    if (zones.try_emplace(node->key.cluster, node->zone).first->second != node->zone) return std::nullopt;
+  return zones;
+}
+
+/// As read_subjects, from team hours where they tell as much as the rows.
+Result<std::vector<Subject>> read_quickly(ledger::ImageSource& source, const Question& question, For purpose,
+                                          const ReadTasks& tasks,
+                                          const std::vector<ledger::SharedNode>& nodes) {
+  const bool of_team = question.scope == Scope::team && (question.tasks == nullptr || !question.team.empty());
+  const bool of_cluster = question.scope == Scope::cluster && purpose == For::energy;
+  const auto zones = zones_of_clusters(nodes);
+  if (source.keeps_team_hours() && zones && (of_team || of_cluster)) {
+    TeamRows rows;
+    TW_TRY(const bool addable,
+           rows.read(source, question, of_team ? ledger::Scope::task_device : ledger::Scope::node));
+    if (addable) {
+      Lines lines{question, {}, nodes};
+      lines.by_team_hours(&*zones);
+      return read_subjects(rows, question, lines, For::energy);
+    }
+  }
+  std::span<const ledger::TaskInfo> registry;
+  if (of_tasks(question.scope)) {
+    TW_TRY(registry, tasks());
+  }
+  const Lines lines{question, registry, nodes};
+  return read_subjects(source, question, lines, purpose);
+}
+
 }  // namespace
 
-Result<Booked> gather(ledger::ImageSource& source, const Question& question,
-                      const std::vector<ledger::TaskInfo>& tasks,
+Result<Booked> gather(ledger::ImageSource& source, const Question& question, const ReadTasks& tasks,
                       const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals) {
-  const Lines lines{question, tasks, nodes};
   Booked booked;
   booked.window = question.window;
   booked.scope = question.scope;
-  TW_TRY(booked.subjects, read_subjects(source, question, lines));
+  TW_TRY(booked.subjects, read_quickly(source, question, For::lines, tasks, nodes));
   if (of_tasks(question.scope) && question.tasks == nullptr && question.id.empty()) {
     Question of_nodes = question;
     of_nodes.scope = Scope::cluster;
-    const Lines node_lines{of_nodes, tasks, nodes};
-    TW_TRY(const auto clusters, read_subjects(source, of_nodes, node_lines));
+    TW_TRY(const auto clusters, read_quickly(source, of_nodes, For::energy, tasks, nodes));
     for (const auto& cluster : clusters) booked.unattributed += cluster.unattributed;
   }
   if (question.with_whole) {
     Question of_all;
     of_all.window = question.window;
     of_all.with_simulated = question.with_simulated;
-    const Lines all_lines{of_all, tasks, nodes};
-    TW_TRY(const auto clusters, read_subjects(source, of_all, all_lines));
+    TW_TRY(const auto clusters, read_quickly(source, of_all, For::energy, tasks, nodes));
     booked.whole.emplace();
     for (const auto& cluster : clusters)
       for (const auto& [zone, hours] : cluster.by_zone)
@@ -302,6 +393,15 @@ Result<Booked> gather(ledger::ImageSource& source, const Question& question,
     if (seal.month.end() > question.window.from && seal.month.begin() < question.window.to)
       booked.seals.push_back(std::move(seal));
   return booked;
+}
+
+Result<Booked> gather(ledger::ImageSource& source, const Question& question,
+                      const std::vector<ledger::TaskInfo>& tasks,
+                      const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals) {
+  const ReadTasks given = [&tasks]() -> Result<std::span<const ledger::TaskInfo>> {
+    return std::span<const ledger::TaskInfo>{tasks};
+  };
+  return gather(source, question, given, nodes, std::move(seals));
 }
 
 }  // namespace tidewatt::reports

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "shown.h"
+#include "statements.h"
+#include "tables.h"
 #include "tidewatt/reports/text.h"
 
 namespace tidewatt::reports {
@@ -16,6 +18,7 @@ constexpr int kLeft = 56;
 constexpr int kPlotHeight = 150;
 constexpr int kTop = 14;
 constexpr int kCell = 13;
+constexpr std::size_t kLongestWhole = 12;
 constexpr std::array<std::string_view, 7> kCiColours{"#FFF2B8", "#FEDB80", "#FDB84A", "#F28E2B",
                                                      "#D9630F", "#AD4406", "#702A04"};
 constexpr std::array<double, 6> kCiBreaks{50, 100, 200, 300, 450, 600};
@@ -55,7 +58,7 @@ double nice_step(double highest) {
 }
 
 /// A bar a day; a day without a row is hatched, never a bar of height 0.
-std::string day_bars(const Report& report) {
+std::string day_bars(const Report& report, const Words& words) {
   double highest = 0;
   for (const auto& day : report.days) highest = std::max(highest, day.kwh.value_or(0));
   const double step = nice_step(highest);
@@ -63,9 +66,8 @@ std::string day_bars(const Report& report) {
   const double width =
       static_cast<double>(kWidth - kLeft) / static_cast<double>(std::max<std::size_t>(1, report.days.size()));
   std::string out = fmt::format(
-      "<figure><figcaption>Energy by day, kWh (UTC). Hatched: no data.</figcaption>"
-      "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Energy by day\">",
-      kWidth, kPlotHeight + kTop + 26);
+      "<figure><figcaption>{}</figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">",
+      words.f_days, kWidth, kPlotHeight + kTop + 26, words.f_days_name);
   for (double value = 0; value <= top * 1.0001; value += step) {
     const double y = kTop + kPlotHeight * (1 - value / top);
     out += fmt::format(
@@ -135,12 +137,15 @@ std::string heat_map(const Report& report, std::string_view caption, const std::
   return out + "</svg></figure>\n";
 }
 
-std::string table_html(std::string_view title, const Table& table) {
-  std::string out = fmt::format("<h2>{}</h2>\n<table><thead><tr>", title);
+std::string table_html(const Table& table) {
+  // Long tables may go over pages, short ones stay whole.
+  std::string out = fmt::format("<h2>{}</h2>\n<table{}><thead><tr>", escaped(table.title),
+                                table.rows.size() > kLongestWhole ? "" : " class=\"short\"");
   for (const auto& name : table.head) out += "<th scope=\"col\">" + escaped(name) + "</th>";
   out += "</tr></thead><tbody>\n";
-  for (const auto& row : table.rows) {
-    out += row.front() == "total" ? "<tr class=\"total\">" : "<tr>";
+  for (std::size_t at = 0; at < table.rows.size(); ++at) {
+    const auto& row = table.rows[at];
+    out += at == table.total_row ? "<tr class=\"total\">" : "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i)
       out += (i == 0 ? "<th scope=\"row\">" : "<td>") + escaped(row[i]) + (i == 0 ? "</th>" : "</td>");
     out += "</tr>\n";
@@ -148,32 +153,41 @@ std::string table_html(std::string_view title, const Table& table) {
   return out + "</tbody></table>\n";
 }
 
+std::string list_html(std::string_view title, const std::vector<std::string>& items) {
+  if (items.empty()) return {};
+  std::string out = fmt::format("<h2>{}</h2>\n<ul>\n", title);
+  for (const auto& item : items) out += "<li>" + escaped(item) + "</li>\n";
+  return out + "</ul>\n";
+}
+
 constexpr std::string_view kStyle = R"(<style>
 @page{size:A4 landscape;margin:12mm}
-body{font:13px/1.45 -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans CJK SC",sans-serif;color:#16191F;background:#fff;margin:24px auto;max-width:1040px;padding:0 16px}
-h1{font-size:20px;margin:0 0 12px}h2{font-size:15px;margin:20px 0 6px}
+body{font:13px/1.45 -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,"Helvetica Neue","PingFang SC","Microsoft YaHei","Noto Sans SC","Noto Sans CJK SC",sans-serif;color:#16191F;background:#fff;margin:24px auto;max-width:1040px;padding:0 16px}
+h1{font-size:20px;margin:0 0 12px}h2{font-size:15px;margin:20px 0 6px;break-after:avoid}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:4px 8px;border-bottom:1px solid #D9DDE4;text-align:right;font-weight:400}
-th:first-child{text-align:left;overflow-wrap:anywhere}thead th{color:#454D5B;vertical-align:bottom}
+th:first-child{text-align:left;overflow-wrap:anywhere;min-width:10em}thead th{color:#454D5B;vertical-align:bottom;word-break:keep-all}
 .total th,.total td{font-weight:600;border-top:1px solid #7A8394}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;margin:0}dt{color:#454D5B}dd{margin:0;overflow-wrap:anywhere}
 .warn{border-left:4px solid #855300;background:#FFF3D6;padding:6px 10px;margin:0 0 8px}
 figure{margin:16px 0;break-inside:avoid}figcaption{color:#454D5B;margin-bottom:4px}svg{width:100%;height:auto}
 svg text{font-size:11px;fill:#454D5B}.grid{stroke:#D9DDE4}.bar{fill:#0B5CAD}
-tr{break-inside:avoid}ul{padding-left:18px}
-@media (max-width:700px){.wide{overflow-x:auto}dl{grid-template-columns:1fr}dt{margin-top:6px}}
+tr,.short{break-inside:avoid}ul{padding-left:18px}
+@media (max-width:700px){.wide,figure{overflow-x:auto}figure svg{min-width:640px}dl{grid-template-columns:1fr}dt{margin-top:6px}}
+html[lang|=zh] body{line-height:1.6}
 @media print{body{margin:0;max-width:none;padding:0}.bar{fill:#454D5B}}
 </style>
 )";
 
 }  // namespace
 
-std::string to_html(const Report& report) {
-  const std::string title = escaped(title_of(report));
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\"><title>" +
-      title + "</title>\n";
+std::string to_html(const Report& report, Language language) {
+  const Words& words = words_of(language);
+  const std::string title = escaped(title_of(report, words));
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"><title>{}</title>\n",
+      words.code, title);
   out += kStyle;
   out +=
       "</head><body>\n<svg width=\"0\" height=\"0\" style=\"position:absolute\" "
@@ -182,27 +196,24 @@ std::string to_html(const Report& report) {
       "patternTransform=\"rotate(45)\"><line "
       "x1=\"0\" x2=\"0\" y1=\"0\" y2=\"6\" stroke=\"#7A8394\" stroke-width=\"1\"/></pattern></defs></svg>\n";
   out += "<h1>" + title + "</h1>\n";
-  const auto notes = notes_of(report);
-  for (const auto& note : notes)
-    if (note.starts_with("SIMULATED") || note.starts_with("Placeholder"))
-      out += "<p class=\"warn\">" + escaped(note) + "</p>\n";
+  for (const auto& warning : warnings_of(report, words))
+    out += "<p class=\"warn\">" + escaped(warning) + "</p>\n";
   out += "<dl>\n";
-  for (const auto& fact : facts_of(report))
+  for (const auto& fact : facts_of(report, words))
     out += "<dt>" + escaped(fact.name) + "</dt><dd>" + escaped(fact.text) + "</dd>\n";
-  out += "</dl>\n<div class=\"wide\">\n" + table_html("Energy", energy_table(report));
-  if (report.view.visible)
-    out += table_html("Carbon by two methods, never added", carbon_table(report)) +
-           table_html("Beside it", beside_table(report));
-  out += table_html("Money", money_table(report)) + "</div>\n<h2>Figures</h2>\n" + day_bars(report);
+  out += "</dl>\n<div class=\"wide\">\n";
+  const auto tables = tables_of(report, language);
+  for (const auto& table : tables.tables) out += table_html(table);
+  out += fmt::format("</div>\n<h2>{}</h2>\n", words.figures) + day_bars(report, words);
   out += heat_map(
-      report, "Intensity of the hours in which energy was used, g/kWh (UTC). Hatched: no data.", kCiBreaks,
-      kCiColours, [](const Day& day) -> const auto& { return day.ci; }, false);
+      report, words.f_intensity, kCiBreaks, kCiColours, [](const Day& day) -> const auto& { return day.ci; },
+      false);
   out += heat_map(
-      report, "Hourly matching with clean energy (24/7 CFE), UTC. Hatched: no data.", kCfeBreaks, kCfeColours,
-      [](const Day& day) -> const auto& { return day.cfe; }, true);
-  out += "<h2>Notes</h2>\n<ul>\n";
-  for (const auto& note : notes) out += "<li>" + escaped(note) + "</li>\n";
-  return out + "</ul>\n</body></html>\n";
+      report, words.f_cfe, kCfeBreaks, kCfeColours, [](const Day& day) -> const auto& { return day.cfe; },
+      true);
+  out += list_html(words.unknown_title, tables.unknown);
+  out += list_html(words.notes, notes_of(report, words));
+  return out + "</body></html>\n";
 }
 
 }  // namespace tidewatt::reports

@@ -1,4 +1,7 @@
-#include "shown.h"
+#include <fmt/format.h>
+
+#include "statements.h"
+#include "tables.h"
 #include "tidewatt/reports/text.h"
 
 namespace tidewatt::reports {
@@ -20,8 +23,8 @@ std::string cell(const std::string& text) {
   return out;
 }
 
-void add_table(std::string& out, const std::string& title, const Table& table) {
-  out += "\n## " + title + "\n\n|";
+void add_table(std::string& out, const Table& table) {
+  out += "\n## " + table.title + "\n\n|";
   for (const auto& name : table.head) out += " " + cell(name) + " |";
   out += "\n|";
   for (std::size_t i = 0; i < table.head.size(); ++i) out += i == 0 ? " --- |" : " ---: |";
@@ -33,19 +36,24 @@ void add_table(std::string& out, const std::string& title, const Table& table) {
   }
 }
 
+void add_list(std::string& out, std::string_view title, const std::vector<std::string>& items) {
+  if (items.empty()) return;
+  out += fmt::format("\n## {}\n\n", title);
+  for (const auto& item : items) out += "- " + cell(item) + "\n";
+}
+
 }  // namespace
 
-std::string to_markdown(const Report& report) {
-  std::string out = "# " + title_of(report) + "\n\n";
-  for (const auto& fact : facts_of(report)) out += "- " + cell(fact.name) + ": " + cell(fact.text) + "\n";
-  add_table(out, "Energy", energy_table(report));
-  if (report.view.visible) {
-    add_table(out, "Carbon", carbon_table(report));
-    add_table(out, "Beside it", beside_table(report));
-  }
-  add_table(out, "Money", money_table(report));
-  out += "\n## Notes\n\n";
-  for (const auto& note : notes_of(report)) out += "- " + cell(note) + "\n";
+std::string to_markdown(const Report& report, Language language) {
+  const Words& words = words_of(language);
+  std::string out = "# " + title_of(report, words) + "\n\n";
+  for (const auto& warning : warnings_of(report, words)) out += "> " + cell(warning) + "\n\n";
+  for (const auto& fact : facts_of(report, words))
+    out += "- " + cell(fact.name) + std::string{words.colon} + cell(fact.text) + "\n";
+  const auto tables = tables_of(report, language);
+  for (const auto& table : tables.tables) add_table(out, table);
+  add_list(out, words.unknown_title, tables.unknown);
+  add_list(out, words.notes, notes_of(report, words));
   return out;
 }
 

@@ -40,10 +40,11 @@ Result<Line> line_of(const Subject& subject, const Booked& booked, const Policy&
   line.shared_kwh = kwh_of(subject.shared);
   line.simulated_kwh = kwh_of(subject.simulated);
   line.unattributed_kwh = kwh_of(subject.unattributed);
-  line.annual_kg = annual_of(line.kwh, policy, view);
+  const auto annual = annual_of(subject.by_zone, booked.window, policy, view);
+  line.annual_kg = annual.kg;
   TW_TRY(const auto hourly, hourly_of(subject.by_zone, booked.window, policy, view));
   line.hourly = hourly.carbon;
-  scope_2(line, hourly, policy, contracted_share);
+  scope_2(line, annual, hourly, policy, contracted_share);
   beside_scope_2(line, subject, policy, view);
   money(line, subject.by_zone, booked.window, policy, one_site);
   const auto load = cfe_hours(subject.by_zone, booked.window, policy, share_of_supply);
@@ -51,7 +52,7 @@ Result<Line> line_of(const Subject& subject, const Booked& booked, const Policy&
   line.cfe_share = cfe_figure(match, line.kwh);
   if (!subject.adjustments.empty()) {
     line.adjustments = sum_of(subject.adjustments, &line.adjusted_hours);
-    line.adjustments_annual_kg = annual_of(kwh_of(*line.adjustments), policy, view);
+    line.adjustments_annual_kg = annual_of(subject.adjustments, booked.window, policy, view).kg;
     TW_TRY(const auto late, hourly_of(subject.adjustments, booked.window, policy, view));
     line.adjustments_hourly_kg = late.carbon.kg;
   }
@@ -168,6 +169,7 @@ Result<Report> make_report(const Booked& booked, const Policy& policy, const car
   report.with_simulated = policy.with_simulated;
   report.policy = policy;
   const Subject all = everything(booked);
+  report.zone_factors = annual_of(all.by_zone, booked.window, policy, view).of_zones;
   const double total = kwh_of(sum_of(all.by_zone));
   // Contracts are of the whole organisation: each line has its part by energy, and no more than it used.
   const double contracted =

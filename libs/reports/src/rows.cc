@@ -11,6 +11,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json factor_of(const carbon::Factor& factor) {
+  return Json{
+      {"value", factor.value.value()},          {"unit", carbon::unit_of(factor.gas)},
+      {"gas", carbon::to_string(factor.gas)},   {"source", factor.source},
+      {"configured", factor.configured},        {"year", factor.year ? Json(*factor.year) : Json(nullptr)},
+      {"kind", carbon::to_string(factor.kind)}, {"boundary", carbon::to_string(factor.boundary)}};
+}
+
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 Json text(std::string_view value) { return value.empty() ? Json(nullptr) : Json(value); }
 double kwh(WideMicrojoules energy) { return energy.to_watt_hours().value() / kPerKilo; }
@@ -155,12 +163,13 @@ std::string to_json(const Report& report) {
                                    {"rows", seal.rows},
                                    {"hash", text(seal.hash)}});
   if (visible) {
-    const auto& factor = report.factor;
-    answer["emission_factor"] = Json{
-        {"value", factor.value.value()},          {"unit", carbon::unit_of(factor.gas)},
-        {"gas", carbon::to_string(factor.gas)},   {"source", factor.source},
-        {"configured", factor.configured},        {"year", factor.year ? Json(*factor.year) : Json(nullptr)},
-        {"kind", carbon::to_string(factor.kind)}, {"boundary", carbon::to_string(factor.boundary)}};
+    answer["emission_factor"] = factor_of(report.factor);
+    answer["zone_factors"] = Json::array();
+    for (const auto& [zone, factor] : report.zone_factors) {
+      auto entry = factor_of(factor);
+      entry["zone"] = text(zone);
+      answer["zone_factors"].push_back(std::move(entry));
+    }
   } else {
     answer["carbon_hidden_reason"] = report.view.hidden_reason;
   }
@@ -259,16 +268,22 @@ std::string_view file_ending(Format format) {
   return "json";
 }
 
-std::string to_text(const Report& report, Format format) {
+std::optional<Language> language_from(std::string_view text) {
+  if (text == "en") return Language::en;
+  if (text == "zh") return Language::zh;
+  return std::nullopt;
+}
+
+std::string to_text(const Report& report, Format format, Language language) {
   switch (format) {
     case Format::json:
       return to_json(report);
     case Format::csv:
       return to_csv(report);
     case Format::markdown:
-      return to_markdown(report);
+      return to_markdown(report, language);
     case Format::html:
-      return to_html(report);
+      return to_html(report, language);
   }
   return to_json(report);
 }

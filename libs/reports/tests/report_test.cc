@@ -206,5 +206,35 @@ TEST(Cfe, OfAReportIsOverAllHoursAndGainsByABattery) {
   EXPECT_NEAR(report.battery->cost, report.battery->delivered_kwh * 0.1, 1e-9);
 }
 
+TEST(ZoneFactors, EachZoneAndYearIsReckonedWithItsOwn) {
+  auto stated = policy();
+  ASSERT_TRUE(stated.zone_factors.add("DE 2026 0.25 average direct: UBA"));
+  const auto report = report_of(march(Scope::cluster), stated);
+  EXPECT_NEAR(*report.total.annual_kg.value, 1116 * 0.25, 1e-9);
+  EXPECT_NEAR(*report.total.scope2_location_annual_kg.value, 1116 * 0.25, 1e-9);
+  ASSERT_EQ(report.zone_factors.size(), 1U);
+  EXPECT_EQ(report.zone_factors[0].zone, "DE");
+  EXPECT_EQ(report.zone_factors[0].factor.source, "UBA");
+}
+
+TEST(ZoneFactors, AYearWithoutOneIsUnknownNotTheGeneralFactor) {
+  auto stated = policy();
+  ASSERT_TRUE(stated.zone_factors.add("DE 2025 0.25: UBA"));
+  const auto report = report_of(march(Scope::cluster), stated);
+  EXPECT_FALSE(report.total.annual_kg.value);
+  EXPECT_EQ(report.total.annual_kg.reason, "no_factor_of_the_year");
+}
+
+TEST(ZoneFactors, ThoseOfAnotherGasOrKindAreNotAdded) {
+  auto booked = march(Scope::cluster);
+  booked.subjects[0].by_zone["FR"] = booked.subjects[0].by_zone["DE"];
+  auto stated = policy();
+  ASSERT_TRUE(stated.zone_factors.add("FR 2026 0.02 co2: RTE"));
+  EXPECT_EQ(report_of(booked, stated).total.annual_kg.reason, "factors_differ");
+  auto marginal = policy();
+  ASSERT_TRUE(marginal.zone_factors.add("FR 2026 0.02 marginal: RTE"));
+  EXPECT_EQ(report_of(booked, marginal).total.annual_kg.reason, "factor_kind_not_average");
+}
+
 }  // namespace
 }  // namespace tidewatt::reports

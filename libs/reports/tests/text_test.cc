@@ -79,6 +79,23 @@ TEST(ReportText, SimulatedEnergyIsSaidFirst) {
   EXPECT_EQ(Json::parse(to_json(report))["simulated"], "included");
 }
 
+TEST(ReportText, WhatIsKnownInNoLineStandsOnceWithItsReason) {
+  const auto text = to_markdown(report_of(march(Scope::team), policy()));
+  EXPECT_EQ(text.find("| Scope 2 market kg |"), std::string::npos);
+  EXPECT_NE(text.find("- Scope 2 market kg: contracts don't cover all, and no residual mix is stated."),
+            std::string::npos)
+      << text;
+}
+
+TEST(ReportText, ChineseReportsHoldNoEnglishWords) {
+  const auto report = report_of(march(Scope::team), policy());
+  for (const auto& text : {to_markdown(report, Language::zh), to_html(report, Language::zh)}) {
+    EXPECT_NE(text.find("能耗与碳排放报告（按团队）"), std::string::npos);
+    for (const auto* english : {"coverage", ">total<", "| total", "annual", "known", "sealed"})
+      EXPECT_EQ(text.find(english), std::string::npos) << english;
+  }
+}
+
 TEST(ReportText, CsvHasOneRowALineAndATotal) {
   const auto csv = to_csv(report_of(march(Scope::node), policy()));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);

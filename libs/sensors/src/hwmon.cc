@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
+#include <set>
 
 #include "tidewatt/metering/plausibility.h"
 #include "tidewatt/sensors/sources.h"
@@ -11,6 +13,8 @@ namespace {
 
 constexpr std::string_view kHwmonRoot = "/sys/class/hwmon";
 constexpr Milliseconds kRediscover{60'000};
+constexpr Milliseconds kMissedFor{3'600'000};
+constexpr int kUnnumbered = -1;
 constexpr double kWattsPerMicrowatt = 1e-6;
 constexpr std::size_t kMostHwmonBytes = 4096;
 
@@ -18,10 +22,11 @@ struct Channel {
   std::string chip_path;
   std::string file;  ///< full path of the power file
   std::string domain;
-  int index = 0;
+  int index = kUnnumbered;
   std::string model;
   std::string fallback;  ///< the average beside an instantaneous file; empty = none
   std::optional<Watts> limit;
+  std::optional<SteadyTime> gone_since;  ///< it was there before
 };
 
 // "power12_input" -> "power12".
@@ -42,7 +47,7 @@ class Hwmon final : public Source {
     if (channels_.empty() || now - discovered_at_ >= kRediscover) TW_TRY_STATUS(discover(now));
     std::vector<Reading> readings;
     readings.reserve(channels_.size());
-    for (const auto& channel : channels_) readings.push_back(read_channel(channel));
+    for (const auto& [identity, channel] : channels_) readings.push_back(read_channel(channel));
     return readings;
   }
 
@@ -55,10 +60,8 @@ class Hwmon final : public Source {
   Status discover(SteadyTime now) {
     const auto chips = files_.list(std::string{kHwmonRoot});
     if (!chips) return fail(ErrorCode::not_found, fmt::format("no hwmon: {}", chips.error().message));
-    channels_.clear();
     discovered_at_ = now;
-    int platforms = 0;
-    int boards = 0;
+    std::map<std::string, Channel> found;
     for (const auto& chip : *chips) {
       const auto path = fmt::format("{}/{}", kHwmonRoot, chip);
       const auto entries = files_.list(path);
@@ -73,17 +76,45 @@ class Hwmon final : public Source {
           if (!channel || files_.exists(fmt::format("{}/{}_input", path, *channel))) continue;
         }
         const auto label = text(fmt::format("{}/{}_label", path, *channel));
-        channels_.push_back({path, fmt::format("{}/{}", path, entry),
-                             is_platform ? std::string{kDomainPlatform} : "board",
-                             is_platform ? platforms++ : boards++,
-                             label.empty() ? chip_name : fmt::format("{} {}", chip_name, label),
-                             average_beside(path, entry, *channel), limit_of(path, *channel)});
+        Channel made{path,
+                     fmt::format("{}/{}", path, entry),
+                     is_platform ? std::string{kDomainPlatform} : "board",
+                     kUnnumbered,
+                     label.empty() ? chip_name : fmt::format("{} {}", chip_name, label),
+                     average_beside(path, entry, *channel),
+                     limit_of(path, *channel),
+                     {}};
+        found.emplace(fmt::format("{}/{} {}", path, *channel, made.model), std::move(made));
       }
     }
-    if (channels_.empty())
+    if (found.empty()) {
+      channels_.clear();
       return fail(ErrorCode::not_found,
                   fmt::format("no hwmon power sensor: {} has no power*_input", kHwmonRoot));
+    }
+    take_over(std::move(found), now);
     return {};
+  }
+
+  /// A channel keeps its number as long as it is there; one that vanishes beside others is missed by it.
+  void take_over(std::map<std::string, Channel> found, SteadyTime now) {
+    for (auto& [identity, old] : channels_) {
+      if (const auto again = found.find(identity); again != found.end()) {
+        again->second.index = old.index;
+      } else if (now - old.gone_since.value_or(now) <= kMissedFor) {
+        old.gone_since = old.gone_since.value_or(now);
+        found.emplace(identity, std::move(old));
+      }
+    }
+    std::set<std::pair<std::string, int>> taken;
+    for (const auto& [identity, channel] : found) taken.emplace(channel.domain, channel.index);
+    for (auto& [identity, channel] : found) {
+      if (channel.index != kUnnumbered) continue;
+      channel.index = 0;
+      while (taken.contains({channel.domain, channel.index})) ++channel.index;
+      taken.emplace(channel.domain, channel.index);
+    }
+    channels_ = std::move(found);
   }
 
   [[nodiscard]] std::string average_beside(const std::string& path, const std::string& entry,
@@ -105,6 +136,11 @@ class Hwmon final : public Source {
     reading.model = channel.model;
     reading.power_limit = channel.limit;
     reading.source = name();
+    if (channel.gone_since) {
+      reading.at = clock_.mono_now();
+      reading.reason = fmt::format("the sensor {} has vanished", channel.file);
+      return reading;
+    }
     // Reading a sensor of a sleeping device would wake it.
     if (text(channel.chip_path + "/device/power/runtime_status") == "suspended") {
       reading.at = clock_.mono_now();
@@ -132,7 +168,7 @@ class Hwmon final : public Source {
 
   const FileSystem& files_;
   const Clock& clock_;
-  std::vector<Channel> channels_;
+  std::map<std::string, Channel> channels_;  ///< by chip, channel and label
   SteadyTime discovered_at_{};
 };
 

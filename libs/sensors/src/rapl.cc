@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "tidewatt/metering/counter.h"
 #include "tidewatt/sensors/sources.h"
@@ -64,7 +65,7 @@ class Rapl final : public Source {
     std::vector<Reading> readings;
     readings.reserve(zones_.size());
     for (auto& [path, zone] : zones_) {
-      auto reading = read_zone(path, zone);
+      auto reading = zone.gone ? vanished(path, zone) : read_zone(path, zone);
       zone.mirror = mirrors_another(path, zone);
       if (reading && !zone.mirror) readings.push_back(std::move(*reading));
     }
@@ -75,11 +76,17 @@ class Rapl final : public Source {
   struct Zone {
     std::string name;
     Place place;
-    metering::CounterAccumulator counter;
+    metering::CounterAccumulator counter{std::nullopt, Watts{kUnlimitedWatts}};
     std::optional<Watts> limit;
     std::optional<std::uint64_t> raw;  ///< of this look
     bool mirror = false;               ///< shows another zone's counter: counted once
+    std::string unplaced;              ///< why nobody knows what it measures; empty = that is known
+    bool same_name = false;            ///< another zone before it has its name
+    bool gone = false;                 ///< was there before, isn't now
   };
+
+  using Places = std::map<std::pair<std::string, int>, std::string>;  // -> zone
+  using Names = std::map<std::string, std::string>;                   // of zones; empty = can't be read
 
   [[nodiscard]] std::optional<std::string> text(const std::string& path) const {
     constexpr std::size_t kMostZoneBytes = 4096;
@@ -92,17 +99,101 @@ class Rapl final : public Source {
     return content ? parse_uint64(*content) : std::nullopt;
   }
 
-  // Where a zone belongs; nullopt = not reported (core, uncore, unknown names).
-  [[nodiscard]] std::optional<Place> place_of(const std::string& zone,
-                                              const std::map<std::string, std::string>& names) const {
-    const auto& zone_name = names.at(zone);
+  // Core and uncore are inside the package.
+  static bool is_inside_another(std::string_view zone_name) {
+    return zone_name == "core" || zone_name == "uncore";
+  }
+
+  static bool is_top(std::string_view zone) { return zone.find(':') == zone.rfind(':'); }
+
+  [[nodiscard]] Names names_of(const std::vector<std::string>& entries) const {
+    Names names;
+    for (const auto& entry : entries) {
+      if (entry.find("rapl") == std::string::npos || entry.find(':') == std::string::npos) continue;
+      const auto path = fmt::format("{}/{}", kPowercapRoot, entry);
+      auto zone_name = text(path + "/name").value_or("");
+      // A hiccup isn't a new zone.
+      if (const auto known = zones_.find(path); zone_name.empty() && known != zones_.end())
+        zone_name = known->second.name;
+      names.emplace(entry, std::move(zone_name));
+    }
+    return names;
+  }
+
+  static int free_index(const Places& taken, const std::string& domain, int wanted) {
+    while (taken.contains({domain, wanted})) ++wanted;
+    return wanted;
+  }
+
+  // The number of the package that a zone below it belongs to.
+  static int package_of(const std::string& zone, const Names& names, const Places& taken) {
+    const auto package = parent_of(zone);
+    for (const auto& [place, owner] : taken)
+      if (owner == package && place.first == kDomainCpuPackage) return place.second;
+    const auto parent = names.find(package);
+    return parent == names.end() ? 0 : package_number(parent->second).value_or(0);
+  }
+
+  // Where a zone belongs; nullopt = not reported.
+  static std::optional<Place> place_of(const std::string& zone, const Names& names, const Places& taken) {
+    const std::string_view zone_name = names.at(zone);
     if (const auto package = package_number(zone_name))
       return Place{std::string{kDomainCpuPackage}, *package};
-    if (zone_name == "psys") return Place{"psys", 0};  // numbered by the caller
-    if (zone_name != "dram") return std::nullopt;
-    const auto parent = names.find(parent_of(zone));
-    const auto package = parent == names.end() ? std::nullopt : package_number(parent->second);
-    return Place{std::string{kDomainDram}, package.value_or(0)};
+    // A board may have several.
+    if (zone_name == "psys")
+      return Place{"psys", zone.starts_with(kMirror) ? 0 : free_index(taken, "psys", 0)};
+    if (zone_name == "dram") return Place{std::string{kDomainDram}, package_of(zone, names, taken)};
+    return std::nullopt;
+  }
+
+  /// A zone that may be what the total needs: the worst case is taken for it, so that it is missed.
+  static std::optional<Place> place_of_unnamed(const std::string& zone, const Names& names,
+                                               const Places& taken, const std::set<std::string>& with_dram) {
+    const auto number = parse_int64(zone.substr(zone.rfind(':') + 1)).value_or(0);
+    const int wanted = number >= 0 && number < 4096 ? static_cast<int>(number) : 0;
+    const std::string package{kDomainCpuPackage};
+    if (is_top(zone)) return Place{package, free_index(taken, package, wanted)};
+    if (with_dram.contains(parent_of(zone))) return std::nullopt;  // so it is a part of the package
+    const std::string dram{kDomainDram};
+    return Place{dram, free_index(taken, dram, package_of(zone, names, taken))};
+  }
+
+  [[nodiscard]] std::string why_unnamed(const std::string& path) const {
+    const auto content = files_.read_text(path + "/name", 4096);
+    if (!content) return fmt::format("what this zone measures isn't known: {}", content.error().message);
+    return fmt::format("what this zone measures isn't known: {}/name {}", path,
+                       trim(*content).empty() ? "is empty" : "holds no known name");
+  }
+
+  void take_in(const std::string& zone, const std::string& zone_name, bool named, Place where, Places& taken,
+               std::map<std::string, Zone>& found) {
+    const auto path = fmt::format("{}/{}", kPowercapRoot, zone);
+    const auto first = taken.find({where.domain, where.index});
+    const bool same_name = first != taken.end();
+    std::string unplaced;
+    if (same_name) {
+      // The memory-mapped zones show what the others show.
+      if (zone.starts_with(kMirror)) return;
+      unplaced =
+          fmt::format("{} and {} are both named {}, with different counters: which is which isn't known",
+                      first->second, zone, zone_name);
+      where.index = free_index(taken, where.domain, where.index);
+    } else if (!named) {
+      unplaced = why_unnamed(path);
+    }
+    taken.try_emplace({where.domain, where.index}, zone);
+    auto old = zones_.extract(path);
+    if (old && !old.mapped().gone && old.mapped().name == zone_name) {
+      old.mapped().place = where;
+      old.mapped().unplaced = std::move(unplaced);
+      old.mapped().same_name = same_name;
+      found.insert(std::move(old));
+      return;
+    }
+    auto zone_made = make_zone(path, zone_name, where);
+    zone_made.unplaced = std::move(unplaced);
+    zone_made.same_name = same_name;
+    found.emplace(path, std::move(zone_made));
   }
 
   Status discover(SteadyTime now) {
@@ -110,38 +201,65 @@ class Rapl final : public Source {
     if (!entries)
       return fail(ErrorCode::not_found, fmt::format("no RAPL: {}", entries.error().message),
                   "virtual machines and most arm64 servers have none; CPU energy is unknown there");
-    std::map<std::string, std::string> names;
-    for (const auto& entry : *entries) {
-      if (entry.find("rapl") == std::string::npos || entry.find(':') == std::string::npos) continue;
-      const auto known = zones_.find(fmt::format("{}/{}", kPowercapRoot, entry));
-      if (auto zone_name = text(fmt::format("{}/{}/name", kPowercapRoot, entry)))
-        names.emplace(entry, std::move(*zone_name));
-      else if (known != zones_.end())
-        names.emplace(entry, known->second.name);  // a hiccup isn't a new zone
-    }
+    const auto names = names_of(*entries);
     std::map<std::string, Zone> found;
-    std::map<std::pair<std::string, int>, std::string> taken;
-    int psys_count = 0;
-    // intel-rapl sorts after intel-rapl-mmio: the mirrors have to wait for what they mirror.
+    Places taken;
+    std::set<std::string> with_dram;
+    for (const auto& [zone, zone_name] : names)
+      if (zone_name == "dram") with_dram.insert(parent_of(zone));
+    // Packages before what is below them, each kind first where its name is known. intel-rapl sorts after
+    // intel-rapl-mmio: the mirrors have to wait for what they mirror.
     for (const bool mirrors : {false, true})
-      for (const auto& [zone, zone_name] : names) {
-        if (zone.starts_with(kMirror) != mirrors) continue;
-        auto place = place_of(zone, names);
-        if (!place) continue;
-        if (place->domain == "psys" && !mirrors) place->index = psys_count++;
-        if (!taken.try_emplace({place->domain, place->index}, zone).second) continue;
-        const auto path = fmt::format("{}/{}", kPowercapRoot, zone);
-        if (auto old = zones_.extract(path))
-          found.insert(std::move(old));
-        else
-          found.emplace(path, make_zone(path, zone_name, *place));
-      }
+      for (const bool top : {true, false})
+        for (const bool named : {true, false})
+          for (const auto& [zone, zone_name] : names) {
+            if (zone.starts_with(kMirror) != mirrors || is_top(zone) != top) continue;
+            auto where = place_of(zone, names, taken);
+            if (where.has_value() != named || is_inside_another(zone_name)) continue;
+            if (!named) {
+              const bool has_original = mirrors && names.contains("intel-rapl" + zone.substr(kMirror.size()));
+              // Below a package are its parts, whatever they are called.
+              if (has_original || (!top && !zone_name.empty())) continue;
+              where = place_of_unnamed(zone, names, taken, with_dram);
+            }
+            if (where) take_in(zone, zone_name, named, *where, taken, found);
+          }
+    keep_vanished(taken, found);
     zones_ = std::move(found);
     discovered_at_ = now;
-    if (zones_.empty())
+    if (std::all_of(zones_.begin(), zones_.end(), [](const auto& zone) { return zone.second.gone; })) {
+      zones_.clear();
       return fail(ErrorCode::not_found, fmt::format("no RAPL: no package zone below {}", kPowercapRoot),
                   "load the module intel_rapl_msr, or live without CPU energy: it is shown as unknown");
+    }
     return {};
+  }
+
+  // What was measured once is missed until it is back, here or elsewhere.
+  void keep_vanished(const Places& taken, std::map<std::string, Zone>& found) {
+    for (auto& [path, zone] : zones_) {
+      if (zone.mirror || taken.contains({zone.place.domain, zone.place.index})) continue;
+      zone.gone = true;
+      zone.raw.reset();
+      found.emplace(path, std::move(zone));
+    }
+  }
+
+  [[nodiscard]] std::optional<Reading> vanished(const std::string& path, const Zone& zone) const {
+    auto reading = begun(zone);
+    reading.at = clock_.mono_now();
+    reading.reason =
+        fmt::format("the zone {} ({}) has vanished", path, zone.name.empty() ? "unnamed" : zone.name);
+    return reading;
+  }
+
+  [[nodiscard]] Reading begun(const Zone& zone) const {
+    Reading reading;
+    reading.domain = zone.place.domain;
+    reading.index = zone.place.index;
+    reading.power_limit = zone.limit;
+    reading.source = name();
+    return reading;
   }
 
   [[nodiscard]] Zone make_zone(const std::string& path, const std::string& zone_name,
@@ -158,8 +276,11 @@ class Rapl final : public Source {
     const Watts most = largest ? std::max(kPlausibleFactor * *largest, kLeastBound) : Watts{kUnlimitedWatts};
     auto range = number(path + "/max_energy_range_uj");
     if (range == std::uint64_t{0}) range.reset();
-    Zone zone{zone_name, place, metering::CounterAccumulator{range, most}, watts(0, "power_limit"),
-              {},        false};
+    Zone zone;
+    zone.name = zone_name;
+    zone.place = place;
+    zone.counter = metering::CounterAccumulator{range, most};
+    zone.limit = watts(0, "power_limit");
     if (!zone.limit) zone.limit = watts(0, "max_power");
     return zone;
   }
@@ -170,19 +291,18 @@ class Rapl final : public Source {
     for (const auto& [other_path, other] : zones_) {
       if (other_path == path) return false;
       if (other.place.domain != zone.place.domain || other.mirror || !other.raw) continue;
+      if (!other.unplaced.empty() && zone.unplaced.empty())
+        continue;  // what is measured isn't given up for it
       const auto apart = *other.raw > *zone.raw ? *other.raw - *zone.raw : *zone.raw - *other.raw;
-      if (zone.mirror ? apart <= kMirrorSlack : apart == 0 && *zone.raw > kComparable) return true;
+      if (zone.mirror ? apart <= kMirrorSlack : apart == 0 && (zone.same_name || *zone.raw > kComparable))
+        return true;
     }
     return false;
   }
 
   // nullopt: the counter hasn't moved since the last look, there is nothing new to say.
   std::optional<Reading> read_zone(const std::string& path, Zone& zone) {
-    Reading reading;
-    reading.domain = zone.place.domain;
-    reading.index = zone.place.index;
-    reading.power_limit = zone.limit;
-    reading.source = name();
+    auto reading = begun(zone);
     const auto content = files_.read_text(path + "/energy_uj", 4096);
     reading.at = clock_.mono_now();
     const auto raw = content ? parse_uint64(trim(*content)) : std::nullopt;
@@ -194,6 +314,10 @@ class Rapl final : public Source {
       reading.reason = content ? fmt::format("{}/energy_uj: {}", path,
                                              trim(*content).empty() ? "is empty" : "not a number")
                                : explain(content.error());
+      return reading;
+    }
+    if (!zone.unplaced.empty()) {
+      reading.reason = zone.unplaced;
       return reading;
     }
     const auto step = zone.counter.update(*raw, reading.at);

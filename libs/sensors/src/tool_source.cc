@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include "pci.h"
 #include "tidewatt/metering/tool_parsers.h"
 #include "tidewatt/sensors/sources.h"
 #include "tidewatt/units/text.h"
+#include "tool_cards.h"
 
 namespace tidewatt::sensors {
 namespace {
@@ -185,14 +184,11 @@ class ToolSource final : public Source {
     std::vector<Reading> readings;
     // A socket among the cards is the counters' of the processor: two owners would count it twice.
     std::erase_if(parsed->devices, [](const auto& device) { return !device.domain.empty(); });
-    const bool numbered = have_own_numbers(parsed->devices);
-    for (const auto& device : parsed->devices) {
-      const auto* number = std::get_if<std::int64_t>(&device.index);
-      const auto place = static_cast<int>(readings.size());
-      readings.push_back(reading_of(device, numbered ? static_cast<int>(*number) : place, at));
-      if (!device.bus_id.empty())
-        known_[sysfs_bus_id(device.bus_id)] = {readings.back().uuid, readings.back().index};
-    }
+    const auto cards = cards_.join(parsed->devices, at);
+    readings.reserve(cards.size());
+    for (std::size_t i = 0; i < cards.size(); ++i)
+      readings.push_back(reading_of(parsed->devices[i], cards[i], at));
+    cards_.add_missing(readings, at);
     return readings;
   }
 
@@ -202,19 +198,12 @@ class ToolSource final : public Source {
     return processes_.run(argv, kDeadline);
   }
 
-  /// Several dies of one card share its number.
-  static bool have_own_numbers(const std::vector<metering::ToolDevice>& devices) {
-    return std::all_of(devices.begin(), devices.end(), [](const metering::ToolDevice& device) {
-      const auto* number = std::get_if<std::int64_t>(&device.index);
-      return number != nullptr && *number >= 0 && *number < 1'000'000 && !device.sub_index;
-    });
-  }
-
-  [[nodiscard]] Reading reading_of(const metering::ToolDevice& device, int index, SteadyTime at) const {
+  [[nodiscard]] Reading reading_of(const metering::ToolDevice& device, const ToolCards::Card& card,
+                                   SteadyTime at) const {
     Reading reading;
     reading.domain = kDomainGpu;
-    reading.index = index;
-    reading.uuid = device.uuid;
+    reading.index = card.index;
+    reading.uuid = card.uuid;
     reading.vendor = tool_.vendor;
     reading.model = device.name;
     reading.power = device.power;
@@ -238,8 +227,10 @@ class ToolSource final : public Source {
       Reading reading;
       reading.domain = kDomainGpu;
       reading.index = static_cast<int>(readings.size());
-      if (const auto known = known_.find(card.bus_id); known != known_.end())
-        std::tie(reading.uuid, reading.index) = known->second;
+      if (const auto* known = cards_.at_bus(card.bus_id)) {
+        reading.uuid = known->uuid;
+        reading.index = known->index;
+      }
       reading.vendor = tool_.vendor;
       reading.source = name();
       reading.reason = fmt::format("suspended ({}): not woken to be measured", card.bus_id);
@@ -253,9 +244,9 @@ class ToolSource final : public Source {
   const FileSystem& files_;
   ProcessRunner& processes_;
   const Clock& clock_;
-  std::string program_;                                       ///< empty = found by the PATH
-  std::size_t form_ = 0;                                      ///< of tool_.arguments
-  std::map<std::string, std::pair<std::string, int>> known_;  ///< bus id -> uuid, index
+  std::string program_;   ///< empty = found by the PATH
+  std::size_t form_ = 0;  ///< of tool_.arguments
+  ToolCards cards_{tool_.name};
   SteadyTime retry_at_{SteadyTime::min()};
   Milliseconds pause_ = kFirstPause;
   std::string last_error_;

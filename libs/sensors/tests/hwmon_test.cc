@@ -76,6 +76,38 @@ TEST_F(Hwmon, AFailingChannelTakesNoOtherAlong) {
   EXPECT_DOUBLE_EQ(readings->at(1).power->value(), 30);
 }
 
+TEST_F(Hwmon, AVanishedSensorIsMissedAndGivesNoOtherItsNumber) {
+  for (const auto& [chip, watts] : {std::pair{"hwmon0", "288000000"}, std::pair{"hwmon1", "500000000"}}) {
+    put(chip, "name", "power_meter");
+    put(chip, "power1_average", watts);
+  }
+  source->read();
+  const auto both = files.files;
+  std::erase_if(files.files,
+                [](const auto& file) { return file.first.find("hwmon0/") != std::string::npos; });
+  clock.advance(Milliseconds{60'000});
+  const auto one = source->read();
+  ASSERT_EQ(one->size(), 2U);
+  EXPECT_EQ(one->at(0).index, 0);
+  EXPECT_FALSE(one->at(0).power);
+  EXPECT_EQ(one->at(0).reason, "the sensor /sys/class/hwmon/hwmon0/power1_average has vanished");
+  EXPECT_EQ(one->at(1).index, 1);
+  EXPECT_DOUBLE_EQ(one->at(1).power->value(), 500);
+  put("hwmon2", "name", "power_meter");
+  put("hwmon2", "power1_average", "77000000");
+  clock.advance(Milliseconds{60'000});
+  EXPECT_EQ(source->read()->at(2).index, 2) << "a new one gets a number of its own";
+  files.files = both;
+  clock.advance(Milliseconds{60'000});
+  EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 288) << "back in its account";
+  std::erase_if(files.files,
+                [](const auto& file) { return file.first.find("hwmon0/") != std::string::npos; });
+  clock.advance(Milliseconds{60'000});
+  source->read();
+  clock.advance(Milliseconds{3'660'000});
+  for (const auto& reading : *source->read()) EXPECT_NE(reading.index, 0) << "forgotten after an hour";
+}
+
 TEST_F(Hwmon, AMachineWithoutPowerSensorsSaysSo) {
   put("hwmon0", "name", "coretemp");
   put("hwmon0", "temp1_input", "40000");

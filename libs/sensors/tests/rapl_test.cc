@@ -248,5 +248,107 @@ TEST_F(Rapl, AHiccupOfANameKeepsTheZonesCounter) {
   EXPECT_DOUBLE_EQ(source->read()->at(0).power->value(), 100);
 }
 
+TEST_F(Rapl, AZoneWithoutAReadableNameIsUnknownWithAReasonAndTakesNoOtherAlong) {
+  zone("intel-rapl:0", "package-0", 1'000'000);
+  zone("intel-rapl:0:0", "dram", 1'000'000);
+  zone("intel-rapl:1", "package-1", 1'000'000);
+  zone("intel-rapl:1:0", "dram", 2'000'000);
+  const std::string name = "/sys/class/powercap/intel-rapl:1/name";
+  files.faults[name] = Error{ErrorCode::io, name + ": I/O error", ""};
+  source->read();
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 41'000'000);
+  set("intel-rapl:0:0", 41'000'000);
+  set("intel-rapl:1", 77'000'000);
+  set("intel-rapl:1:0", 41'500'000);
+  const auto readings = source->read();
+  ASSERT_EQ(readings->size(), 4U);
+  EXPECT_DOUBLE_EQ(find(*readings, "cpu_package", 0)->power->value(), 40);
+  EXPECT_DOUBLE_EQ(find(*readings, "dram", 0)->power->value(), 40);
+  EXPECT_DOUBLE_EQ(find(*readings, "dram", 1)->power->value(), 39.5) << "its child is measured all the same";
+  const auto* unnamed = find(*readings, "cpu_package", 1);
+  ASSERT_NE(unnamed, nullptr);
+  EXPECT_FALSE(unnamed->power);
+  EXPECT_FALSE(unnamed->energy_total);
+  EXPECT_EQ(unnamed->reason, "what this zone measures isn't known: " + name + ": I/O error");
+}
+
+TEST_F(Rapl, AnUnnamedZoneBelowAPackageIsMissedOnlyWhereItMayBeTheMemory) {
+  zone("intel-rapl:0", "package-0", 1);
+  zone("intel-rapl:0:0", "", 1);
+  zone("intel-rapl:1", "package-1", 1);
+  zone("intel-rapl:1:0", "", 1);
+  zone("intel-rapl:1:1", "dram", 1);
+  const auto readings = source->read();
+  EXPECT_EQ(readings->size(), 4U);
+  ASSERT_NE(find(*readings, "dram", 0), nullptr);
+  EXPECT_EQ(find(*readings, "dram", 0)->reason,
+            "what this zone measures isn't known: /sys/class/powercap/intel-rapl:0:0/name is empty");
+  EXPECT_EQ(find(*readings, "dram", 1)->reason, "counter_baseline");
+}
+
+TEST_F(Rapl, AnUnnamedZoneKeepsItsPlaceWhenItsNameIsThere) {
+  zone("intel-rapl:0", "package-0", 1);
+  zone("intel-rapl:1", "", 1);
+  ASSERT_NE(find(*source->read(), "cpu_package", 1), nullptr);
+  zone("intel-rapl:1", "package-1", 7);
+  clock.advance(Milliseconds{60'000});
+  const auto readings = source->read();
+  ASSERT_NE(find(*readings, "cpu_package", 1), nullptr);
+  EXPECT_EQ(find(*readings, "cpu_package", 1)->reason, "counter_baseline");
+}
+
+TEST_F(Rapl, TwoZonesOfOneNameWithDifferentCountersAreTwoTheSecondUnknown) {
+  zone("intel-rapl:0", "package-0", 1'000'000);
+  zone("intel-rapl:1", "package-0", 5'000'000);
+  source->read();
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 41'000'000);
+  set("intel-rapl:1", 35'000'000);
+  const auto readings = source->read();
+  ASSERT_EQ(readings->size(), 2U);
+  EXPECT_DOUBLE_EQ(find(*readings, "cpu_package", 0)->power->value(), 40);
+  EXPECT_FALSE(find(*readings, "cpu_package", 1)->power);
+  EXPECT_EQ(find(*readings, "cpu_package", 1)->reason,
+            "intel-rapl:0 and intel-rapl:1 are both named package-0, with different counters: which is which "
+            "isn't known");
+}
+
+TEST_F(Rapl, TwoZonesOfOneNameThatShowOneCounterAreOne) {
+  zone("intel-rapl:0", "package-0", 900'000);
+  zone("intel-rapl:1", "package-0", 900'000);
+  EXPECT_EQ(source->read()->size(), 1U);
+  clock.advance(Milliseconds{1000});
+  set("intel-rapl:0", 40'900'000);
+  set("intel-rapl:1", 40'900'020);  // read a moment later
+  const auto readings = source->read();
+  ASSERT_EQ(readings->size(), 1U);
+  EXPECT_DOUBLE_EQ(readings->at(0).power->value(), 40);
+}
+
+TEST_F(Rapl, AZoneThatVanishesBesideOthersIsMissedByNameUntilItIsBack) {
+  zone("intel-rapl:0", "package-0", 1'000'000);
+  zone("intel-rapl:1", "package-1", 1'000'000);
+  source->read();
+  const auto both = files.files;
+  std::erase_if(files.files,
+                [](const auto& file) { return file.first.find("rapl:1/") != std::string::npos; });
+  for (std::uint64_t look = 2; look < 5; ++look) {
+    clock.advance(Milliseconds{1000});
+    set("intel-rapl:0", look * 1'000'000);
+    const auto readings = source->read();
+    EXPECT_DOUBLE_EQ(find(*readings, "cpu_package", 0)->power->value(), 1);
+    ASSERT_NE(find(*readings, "cpu_package", 1), nullptr) << look;
+    if (look > 2) {
+      EXPECT_EQ(find(*readings, "cpu_package", 1)->reason,
+                "the zone /sys/class/powercap/intel-rapl:1 (package-1) has vanished");
+    }
+  }
+  files.files = both;
+  clock.advance(Milliseconds{60'000});
+  const auto readings = source->read();
+  EXPECT_EQ(find(*readings, "cpu_package", 1)->reason, "counter_baseline");
+}
+
 }  // namespace
 }  // namespace tidewatt::sensors

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "journal/late.h"
+#include "journal/team_sums.h"
 #include "semantics.h"
 #include "tidewatt/store/memory.h"
 
@@ -149,8 +150,9 @@ class MemoryStore final : public Store {
     for (const auto& account : image.accounts) TW_TRY_STATUS(sink.add(account));
     for (const auto& adjustment : image.adjustments) TW_TRY_STATUS(sink.add(adjustment));
     for (const auto& row : image.hourly) TW_TRY_STATUS(sink.add(row));
-    return {};
+    return TeamMerge(image.teams, sink).end();
   }
+  [[nodiscard]] bool keeps_team_hours() const override { return true; }
 
   Status put_task(const TaskInfo& task) override {
     const std::lock_guard lock(mutex_);
@@ -270,6 +272,7 @@ class MemoryStore final : public Store {
     std::vector<Account> accounts;
     std::vector<Adjustment> adjustments;
     std::vector<HourlyRow> hourly;
+    TeamSums teams;
   };
 
   Image copy(const ImageParts& parts) {
@@ -290,6 +293,8 @@ class MemoryStore final : public Store {
     for (const auto& [key, stored] : accounts_) {
       if (parts.accounts)
         image.accounts.push_back({key, stored.totals, stored.first_sample_at, stored.last_sample_at});
+      if (parts.team_hours && wants_team_hours_of(parts, key))
+        add_team_hours(image.teams, parts, key, stored);
       if (!matches(parts.filter, key)) continue;
       const auto [late_begin, late_end] = hours_within(stored.late, parts.from, parts.to);
       if (parts.adjustments)
@@ -305,6 +310,23 @@ class MemoryStore final : public Store {
     std::stable_sort(image.adjustments.begin(), image.adjustments.end(), by_hour);
     if (parts.by_hour) std::stable_sort(image.hourly.begin(), image.hourly.end(), by_hour);
     return image;
+  }
+
+  /// Added up when asked for: nothing is kept that could differ from the rows.
+  void add_team_hours(TeamSums& sums, const ImageParts& parts, const AccountKey& key,
+                      const StoredAccount& stored) const {
+    TeamKey sum{key.scope, {}, false, key.cluster, {}, key.domain};
+    if (const auto task = tasks_.find({key.cluster, key.id});
+        key.scope == Scope::task_device && task != tasks_.end())
+      sum.team = task->second.team;
+    for (const auto* hours : {&stored.hours, &stored.late}) {
+      const auto [begin, end] = hours_within(*hours, parts.from, parts.to);
+      sum.late = hours == &stored.late;
+      for (auto row = begin; row != end; ++row) {
+        sum.hour = row->first;
+        sums.add(sum, row->second, 1);
+      }
+    }
   }
 
   void copy_nodes(std::vector<NodeImage>& nodes) {

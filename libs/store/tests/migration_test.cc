@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <map>
+
 #include "image_text.h"
 #include "journal/changes.h"
 #include "postgres/connection.h"
@@ -9,6 +11,7 @@
 #include "postgres/schema.h"
 #include "sqlite/db.h"
 #include "sqlite/schema.h"
+#include "tidewatt/ledger/ledger.h"
 #include "tidewatt/store/backup.h"
 
 namespace tidewatt::store::testing {
@@ -46,6 +49,12 @@ void fill_sqlite(Database& db, std::int64_t version) {
         db.exec(fmt::format("INSERT INTO energy_hourly VALUES({}, {}, 40, 0, 0, {}, 0, 0, 20000, 0, 0, 0, 1)",
                             pk, hour, unattributed)));
   }
+  ASSERT_TRUE(db.exec(
+      fmt::format("INSERT INTO accounts VALUES(3, 'default', 3, 't1', 'n1/0', 'gpu', 7, 0, 0, 0, 0, 0, "
+                  "20000, 0, 0, 0, 1, {0}, "
+                  "{0}); INSERT INTO energy_hourly VALUES(3, {1}, 7, 0, 0, 0, 0, 0, 20000, 0, 0, 0, 1); "
+                  "INSERT INTO tasks VALUES('default', 't1', '', 'vision', '', NULL, NULL)",
+                  kNoon.time_since_epoch().count(), hour)));
   auto put = db.prepare("INSERT INTO nodes VALUES(1, 'default', 'n1', 1, ?, x'')");
   ASSERT_TRUE(put);
   const auto cursor = encode(cursor_at(1));
@@ -62,7 +71,26 @@ void fill_sqlite(Database& db, std::int64_t version) {
       "'ab12', 5)"));
 }
 
+/// By team; of nodes under "nodes".
+std::map<std::string, std::string> team_hours_of(Store& store) {
+  struct Sink final : ImageSink {
+    using ImageSink::add;
+    Status add(const TeamHour& hour) override {
+      sums[hour.scope == Scope::node ? "nodes" : hour.team] = hour.measures.energy.to_string();
+      return {};
+    }
+    std::map<std::string, std::string> sums;
+  };
+  Sink sink;
+  ImageParts parts;
+  parts.team_hours = true;
+  EXPECT_TRUE(store.read_image(parts, sink));
+  return sink.sums;
+}
+
 void expect_the_data(Store& store) {
+  EXPECT_EQ(team_hours_of(store), (std::map<std::string, std::string>{{"nodes", "42"}, {"vision", "7"}}));
+  EXPECT_EQ(audit_team_hours(store)->to_string(), "0");
   EXPECT_EQ(energy_of(store, gpu_account(Scope::node, "n1")).to_string(), std::to_string(kBooked));
   const auto sums = store.sums({Scope::node, {}, {}, {}}, kHour, kHour + std::chrono::hours{1});
   ASSERT_TRUE(sums);
@@ -120,6 +148,11 @@ TEST(Migration, PostgresOpensEveryEarlierVersionWithTheSameSums) {
           "(2, 40, 0, 0, 0, 0, 0, 20000, 0, 0, 0, 1, {0}, {0}); "
           "INSERT INTO energy_hourly VALUES(1, {1}, 40, 0, 0, 40, 0, 0, 20000, 0, 0, 0, 1), "
           "(2, {1}, 40, 0, 0, 0, 0, 0, 20000, 0, 0, 0, 1); "
+          "INSERT INTO account_keys(cluster, scope, id, part, domain) VALUES('default', 3, 't1', 'n1/0', "
+          "'gpu'); "
+          "INSERT INTO account_totals VALUES(3, 7, 0, 0, 0, 0, 0, 20000, 0, 0, 0, 1, {0}, {0}); "
+          "INSERT INTO energy_hourly VALUES(3, {1}, 7, 0, 0, 0, 0, 0, 20000, 0, 0, 0, 1); "
+          "INSERT INTO tasks VALUES('default', 't1', '', 'vision', '', NULL, NULL); "
           "INSERT INTO tokens(id, name, role, team, sha256_hex, created_ms) VALUES('t1', 'ops', 'ops', '', "
           "'ab12', 5)",
           at, kHour.time_since_epoch().count())));

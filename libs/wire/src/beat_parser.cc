@@ -18,7 +18,6 @@ using dom::element_type;
 /// 2^53 - 1. A reader that takes numbers for doubles can't tell 2^53 from the number after it.
 constexpr std::uint64_t kMostExactInteger = 9'007'199'254'740'991;
 constexpr std::size_t kMaxLabels = 64;
-constexpr std::size_t kMaxTextBytes = 4096;  ///< labels' values, model names
 
 /// Why a beat is refused; its fields are read into a Beat until the first one that can't be.
 class BeatReader {

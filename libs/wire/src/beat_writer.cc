@@ -63,7 +63,7 @@ void device(std::string& out, const DeviceSample& d, bool gpu) {
   o.integer("index", d.index);
   o.text_if("uuid", d.uuid);
   o.text_if("vendor", d.vendor);
-  o.text_if("model", d.model);
+  o.text_if("model", d.model, kMaxTextBytes);
   if (gpu) metrics_available(o, d);
   quantity(o, "power_watts", d.power);
   quantity(o, "power_watts_instant", d.power_instant);
@@ -77,7 +77,7 @@ void device(std::string& out, const DeviceSample& d, bool gpu) {
   if (d.memory_used_bytes) o.integer("memory_used_bytes", *d.memory_used_bytes);
   o.text_if("source", d.source);
   if (d.quality != Quality::measured) o.text("quality", to_string(d.quality));
-  o.text_if("power_unknown_reason", d.reason);
+  o.text_if("power_unknown_reason", d.reason, kMaxTextBytes);
   holders(o, d.holders);
   unheld(o, d.unheld);
   health(o, d.health);
@@ -103,7 +103,7 @@ void cpu(ObjectWriter& o, const Beat& beat) {
   ObjectWriter c(o.key("cpu"));
   if (beat.cpu_util) c.number("util", *beat.cpu_util);
   if (beat.cpu_cores) c.integer("cores", *beat.cpu_cores);
-  c.text_if("model", beat.cpu_model);
+  c.text_if("model", beat.cpu_model, kMaxTextBytes);
 }
 
 void sources(ObjectWriter& o, const Beat& beat) {
@@ -115,7 +115,7 @@ void sources(ObjectWriter& o, const Beat& beat) {
     ObjectWriter s(out);
     s.text("source", source.source);
     s.text("state", to_string(source.state));
-    s.text_if("reason", source.reason);
+    s.text_if("reason", source.reason, kMaxTextBytes);
   }
   out += ']';
 }
@@ -140,7 +140,8 @@ std::string to_json(const Beat& beat) {
     o.text_if("zone", beat.zone);
     if (!beat.labels.empty()) {
       ObjectWriter labels(o.key("labels"));
-      for (const auto& [name, value] : beat.labels) labels.text(name, value);
+      for (const auto& [name, value] : beat.labels)
+        labels.text(printable(name, kMaxIdBytes), value, kMaxTextBytes);
     }
     cpu(o, beat);
     devices(o, "gpu_stats", beat, true, true, [](const std::string& domain) { return domain == kDomainGpu; });

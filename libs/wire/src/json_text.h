@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
+#include "tidewatt/wire/beat_json.h"
 
 namespace tidewatt::wire {
 
@@ -42,9 +44,12 @@ class ObjectWriter {
     out_ += ':';
     return out_;
   }
-  void text(std::string_view name, std::string_view value) { append_quoted(key(name), value); }
-  void text_if(std::string_view name, std::string_view value) {
-    if (!value.empty()) text(name, value);
+  /// Whatever a file or a tool wrote into a name: one bad byte must not cost the whole beat.
+  void text(std::string_view name, std::string_view value, std::size_t most = kMaxIdBytes) {
+    append_quoted(key(name), printable(value, most));
+  }
+  void text_if(std::string_view name, std::string_view value, std::size_t most = kMaxIdBytes) {
+    if (!value.empty()) text(name, value, most);
   }
   void number(std::string_view name, double value) { key(name) += format_double(value); }
   template <class Integer>

@@ -181,6 +181,20 @@ TEST(BeatJson, RefusalsNameTheField) {
   }
 }
 
+TEST(BeatJson, NoNameFromAToolOrAFileCostsTheBeat) {
+  auto beat = full_beat();
+  beat.devices[0].model = "X\x07 9\xff";
+  beat.devices[0].uuid = std::string(300, 'u');
+  beat.cpu_model = "cut \xe8\xae";
+  beat.labels.emplace_back("ra\nck", "\x01");
+  const auto parsed = parse_one(to_json(beat));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->devices[0].model, "X? 9?");
+  EXPECT_EQ(parsed->devices[0].uuid.size(), kMaxIdBytes);
+  EXPECT_EQ(parsed->cpu_model, "cut ??");
+  EXPECT_EQ(parsed->labels.back(), (std::pair<std::string, std::string>{"ra?ck", "?"}));
+}
+
 TEST(BeatJson, BrokenElementLeavesItsNeighboursAlone) {
   const std::string good = R"({"node_id":"n","gpu_stats":[]})";
   const std::string deep = std::string(2000, '[') + std::string(2000, ']');

@@ -54,6 +54,8 @@ export interface Report {
   sealed: boolean;
   seals: { month: string; sealed_at: string; rows: number; hash: Maybe<string> }[];
   emission_factor?: Factor & { kind: string; boundary: string };
+  /** Of zones and years that have their own. */
+  zone_factors?: (Factor & { zone: string })[];
   carbon_hidden_reason?: string;
   series: (SeriesHead & { known_hours: number; window_hours: number; may_enter_scope2: boolean })[];
   stated: { currency: string; tariff: Maybe<string>; carbon_price_eur_per_tonne: number };
@@ -84,4 +86,4 @@ const reportQuery = (q: ReportQuestion): Record<string, string> => ({ scope: q.s
 export const useReport = (q: ReportQuestion): UseQueryResult<Report, Error> =>
   useQuery({ queryKey: ["report", q.period, q.scope, q.id, q.simulated], queryFn: ({ signal }) => get<Report>(`/reports/${encodeURIComponent(q.period)}`, reportQuery(q), signal), staleTime: 60_000, retry: false });
 
-export const reportHref = (q: ReportQuestion, format: string): string => apiPath(`/reports/${encodeURIComponent(q.period)}`, { ...reportQuery(q), format });
+export const reportHref = (q: ReportQuestion, format: string, lang: string): string => apiPath(`/reports/${encodeURIComponent(q.period)}`, { ...reportQuery(q), format, lang });

@@ -186,6 +186,8 @@ export interface PowerNow {
 export interface Alert {
   kind: string;
   subject: string;
+  /** Of a node. */
+  cluster?: string;
   since: Maybe<string>;
   text: string;
 }
@@ -194,6 +196,8 @@ export interface DashboardStats {
   from: string;
   to: string;
   range: string;
+  /** When it was made: a dear answer is kept for some seconds. */
+  as_of: string;
   energy_summary?: Energy;
   power_now: PowerNow;
   hourly: HourRow[];
@@ -392,7 +396,7 @@ export interface SourceRow {
 }
 
 export interface SourceList {
-  nodes: { node_id: string; sources: SourceRow[] }[];
+  nodes: { node_id: string; cluster: string; sources: SourceRow[] }[];
 }
 
 export interface CoverageList {

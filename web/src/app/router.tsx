@@ -46,6 +46,11 @@ export function hrefTo(path: string, extra: Record<string, string> = {}): string
   return q === "" ? path : `${path}?${q}`;
 }
 
+/** A node is named by its cluster and itself. */
+export function hrefToNode(id: string, cluster = ""): string {
+  return hrefTo(`/nodes/${encodeURIComponent(id)}`, { cluster: cluster === "default" ? "" : cluster });
+}
+
 /** Writes query values of the present page; an empty value removes the key. */
 export function setQuery(values: Record<string, string>, replace = true): void {
   const q = new URLSearchParams(window.location.search);

@@ -9,6 +9,7 @@ const kLeft = 44;
 const kBottom = 20;
 const kTop = 8;
 const kHeight = 220;
+const kDayName = 64;
 
 interface Box { from: number; to: number; value: number; p10: number | null; p90: number | null; sure: boolean }
 
@@ -57,6 +58,8 @@ export function Intensity({ history, forecast, now }: { history: readonly Carbon
   const bands = runs(next.filter((p) => p.p10 !== null && p.p90 !== null).map((p) => ({ ...p, sure: false })));
   const days: number[] = [];
   for (let d = Math.ceil(from / 86_400_000) * 86_400_000; d < to; d += 86_400_000) days.push(d);
+  // On a phone a day is narrower than its name.
+  const everyDay = Math.max(1, Math.ceil((kDayName * days.length) / Math.max(1, width - kLeft)));
   const move = (e: PointerEvent<SVGSVGElement>): void => {
     const rect = e.currentTarget.getBoundingClientRect();
     setAt(from + ((e.clientX - rect.left - kLeft) / (width - kLeft - 4)) * (to - from));
@@ -69,7 +72,7 @@ export function Intensity({ history, forecast, now }: { history: readonly Carbon
       <div ref={holder}>
         <svg className="intensity" width={width} height={kHeight} viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={t("carbon.chart.aria", { n: past.length, m: next.length })} onPointerMove={move} onPointerLeave={() => setAt(null)}>
           {Array.from({ length: Math.round(high / step) + 1 }, (_, i) => i * step).map((v) => <g key={v}><line x1={kLeft} x2={width} y1={y(v)} y2={y(v)} className="rule" /><text x={kLeft - 4} y={y(v) + 4} textAnchor="end">{number(v)}</text></g>)}
-          {days.map((d) => <g key={d}><line x1={x(d)} x2={x(d)} y1={kTop} y2={kHeight - kBottom} className="rule" /><text x={x(d) + 3} y={kHeight - 5}>{dateText(d, zone, lang)}</text></g>)}
+          {days.map((d, i) => <g key={d}><line x1={x(d)} x2={x(d)} y1={kTop} y2={kHeight - kBottom} className="rule" />{i % everyDay === 0 && x(d) + kDayName < width && <text x={x(d) + 3} y={kHeight - 5}>{dateText(d, zone, lang)}</text>}</g>)}
           {bands.map((run) => <polygon key={run[0]?.from} className="band" points={`${line(run, (p) => p.p90 ?? p.value)} ${line([...run].reverse().map((p) => ({ ...p, from: p.to, to: p.from })), (p) => p.p10 ?? p.value)}`} />)}
           {runs(past).map((run) => <polyline key={run[0]?.from} className={run[0]?.sure ? "told" : "told estimate"} points={line(run, (p) => p.value)} />)}
           {runs(next).map((run) => <polyline key={run[0]?.from} className="expected" points={line(run, (p) => p.value)} />)}

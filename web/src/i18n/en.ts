@@ -645,6 +645,8 @@ export const en = {
   "reports.never_added": "The two methods stand beside each other and are never added; marginal intensities are in none.",
   "reports.price": "Internal carbon price: {eur} EUR/t.",
   "reason.factor_kind_not_average": "the factor in force is no average of a grid",
+  "reason.no_factor_of_the_year": "a zone has factors of other years, none of this one",
+  "reason.factors_differ": "the zones' factors differ in gas or kind and can't be added",
   "reason.marginal_series": "the zone's series is marginal: it serves decisions, not inventories",
   "reason.series_differ": "the zones' series differ and can't be added",
   "reason.no_signal": "no zone of the energy has an hourly series",

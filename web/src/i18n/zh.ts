@@ -647,6 +647,8 @@ export const zh: Record<MessageKey, string> = {
   "reports.never_added": "两种方法并列，从不相加；边际碳强度不计入任何数字。",
   "reports.price": "内部碳价：{eur} EUR/t。",
   "reason.factor_kind_not_average": "现行因子不是电网平均值",
+  "reason.no_factor_of_the_year": "某区域仅有其他年份的因子",
+  "reason.factors_differ": "各区域因子的气体或类型不同，不可相加",
   "reason.marginal_series": "该区域序列为边际值，仅用于决策",
   "reason.series_differ": "各区域序列口径不同，不可相加",
   "reason.no_signal": "能耗所在区域均无逐时序列",

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useDashboard, useSession } from "../api/queries";
 import { useLive } from "../api/stream";
 import type { DashboardStats, Energy, Session, TopRow } from "../api/types";
-import { hrefTo, Link, useQueryValue } from "../app/router";
+import { hrefTo, hrefToNode, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
 import { count, coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
@@ -140,7 +140,7 @@ function Alerts({ d }: { d: DashboardStats }): JSX.Element {
           {list.map((a) => (
             <li key={`${a.kind}${a.subject}`} title={a.text}>
               <span className="warn-text" aria-hidden="true">▲</span>
-              <span>{kOfZone.has(a.kind) ? a.subject : <Link to={hrefTo(`/nodes/${encodeURIComponent(a.subject)}`)}>{a.subject}</Link>} {code("alert", a.kind, a.text)}</span>
+              <span>{kOfZone.has(a.kind) ? a.subject : <Link to={hrefToNode(a.subject, a.cluster)}>{a.subject}</Link>} {code("alert", a.kind, a.text)}</span>
               <span className="dim" title={a.since === null ? undefined : time(a.since)}>{a.since === null ? "" : age(a.since)}</span>
             </li>
           ))}

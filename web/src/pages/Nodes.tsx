@@ -3,7 +3,7 @@ import { useNodes } from "../api/queries";
 import { useLive } from "../api/stream";
 import type { NodeRow } from "../api/types";
 import { usePrefs } from "../app/prefs";
-import { hrefTo, Link, useQueryValue } from "../app/router";
+import { hrefToNode, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { count, coverage, coverageIsLow, kEnergy, known, kUnknown, kWatts, kwh, kwhOf, number, pickFor, sumMicrojoules, watts } from "../format/number";
 import { useWords } from "../i18n";
@@ -138,7 +138,7 @@ function NodeTable({ rows, sort, onSort, chosen, choose }: TableProps): JSX.Elem
             return (
               <tr key={id} data-row={n.node_id} className={chosen.has(id) ? "chosen" : ""}>
                 <td className="tick"><input type="checkbox" aria-label={t("nodes.select", { id: n.node_id })} checked={chosen.has(id)} onChange={() => toggle(id)} /></td>
-                <td className="name"><Link to={hrefTo(`/nodes/${encodeURIComponent(n.node_id)}`, { cluster: n.cluster === "default" ? "" : n.cluster })}>{n.node_id}</Link> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge of={n} /></td>
+                <td className="name"><Link to={hrefToNode(n.node_id, n.cluster)}>{n.node_id}</Link> <SimBadge quality={n.simulated ? "simulated" : ""} /> <ReplayBadge of={n} /></td>
                 <td className="opt">{n.zone ? n.zone : <Unknown reason={t("unknown.not_reported")} />}</td>
                 <td>{n.state === "live" ? <span className="state live"><span aria-hidden="true">● </span>{t("nodes.state.live")}</span> : <span className="state silent"><span aria-hidden="true">◌ </span>{t("nodes.silent_for", { age: short(n.silent_seconds) })}</span>}</td>
                 <td className="r" title={n.last_sample_at ? t("nodes.last_value", { time: time(n.last_sample_at, true) }) : undefined}>

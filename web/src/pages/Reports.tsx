@@ -30,7 +30,7 @@ export function periods(now: Date): string[] {
 }
 
 export function Reports(): JSX.Element {
-  const { t, code } = useWords();
+  const { t, code, lang } = useWords();
   const session = useSession();
   const tenant = session.data?.role === "tenant";
   const all = periods(new Date());
@@ -51,7 +51,7 @@ export function Reports(): JSX.Element {
           <label className="check">{t("reports.only")}<input type="text" value={draft} onChange={(e) => setDraft(e.target.value)} onBlur={() => setId(draft)} placeholder={t("reports.all")} /></label>
           {session.data?.simulated && <label className="check"><input type="checkbox" checked={sim === "1"} onChange={(e) => setSim(e.target.checked ? "1" : "")} />{t("reports.with_simulated")}</label>}
           <span className="grow" />
-          {kFormats.map((f) => <a key={f} className="button small" href={reportHref(question, f)} target={f === "html" ? "_blank" : undefined} rel="noreferrer" download={f === "html" ? undefined : ""}>⤓ {f.toUpperCase()}</a>)}
+          {kFormats.map((f) => <a key={f} className="button small" href={reportHref(question, f, lang)} target={f === "html" ? "_blank" : undefined} rel="noreferrer" download={f === "html" ? undefined : ""}>⤓ {f.toUpperCase()}</a>)}
         </form>
         {report.isPending && <div className="card span12"><Skeleton lines={10} /></div>}
         {report.isError && <div className="span12"><ErrorBox error={report.error} what={t("what.report")} retry={() => void report.refetch()} /></div>}
@@ -74,6 +74,7 @@ function Body({ r }: { r: Report }): JSX.Element {
         {r.carbon_hidden_reason && <p className="message">{code("reason", r.carbon_hidden_reason)}</p>}
         <p className="line">{range(r.from, r.to)} · {r.sealed ? t("reports.sealed") : t("reports.open")}{r.seals.map((s) => <span key={s.month} className="dim" title={s.hash ?? ""}> · {s.month} {time(s.sealed_at)} {s.hash ? <code>{s.hash.slice(0, 8)}…</code> : kUnknown}</span>)}</p>
         {r.emission_factor && <div className="line"><FactorLine factor={r.emission_factor} /><span className="dim">{t("factor.method")} · {code("carbon.kind", r.emission_factor.kind)} · {code("carbon.boundary", r.emission_factor.boundary)}</span></div>}
+        {(r.zone_factors ?? []).map((f) => <div key={`${f.zone} ${f.year ?? ""}`} className="line"><span>{f.zone}</span><FactorLine factor={f} /></div>)}
         {r.series.map((s) => <p key={s.zone} className="line dim">{t("reports.series", { zone: s.zone, kind: code("carbon.kind", s.kind), boundary: code("carbon.boundary", s.boundary), basis: code("carbon.basis", s.basis), n: s.known_hours, of: s.window_hours })}</p>)}
         {hourly && hourly.uncovered_hours > 0 && <p className="line warn-text">▲ {t("reports.uncovered", { n: hourly.uncovered_hours, kwh: number(hourly.uncovered_kwh) })}</p>}
         {r.total.adjustments && <p className="line warn-text">▲ {t("reports.adjusted", { kwh: number(r.total.adjustments.energy_kwh), n: r.total.adjustments.hours })}</p>}

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useCoverage, useFactors, useSession, useSources } from "../api/queries";
 import type { SourceRow } from "../api/types";
-import { hrefTo, Link, useQueryValue } from "../app/router";
+import { hrefToNode, Link, useQueryValue } from "../app/router";
 import { count, factor as factorText } from "../format/number";
 import { isoText } from "../format/time";
 import { knownKey, useWords } from "../i18n";
@@ -23,7 +23,7 @@ export function Settings(): JSX.Element {
   if (refused) return <div className="sheet"><div className="toolbar"><h1>{t("settings.sources")}</h1></div><Empty>{t("settings.team_view")}</Empty></div>;
   if (list.isPending) return <div className="sheet"><Skeleton lines={20} /></div>;
   if (list.isError && !list.data) return <ErrorBox error={list.error} what={t("what.sources")} retry={() => void list.refetch()} />;
-  const all = list.data.nodes.flatMap((n) => n.sources.map((s) => ({ node: n.node_id, s })));
+  const all = list.data.nodes.flatMap((n) => n.sources.map((s) => ({ node: n.node_id, cluster: n.cluster, s })));
   const needle = q.toLowerCase();
   const rows = all.filter((r) => needle === "" || r.node.toLowerCase().includes(needle) || r.s.source.toLowerCase().includes(needle) || r.s.state.includes(needle));
   const f = factors.data?.in_force ?? null;
@@ -45,9 +45,9 @@ export function Settings(): JSX.Element {
         <table className="table wide sources">
           <thead><tr><th scope="col">{t("col.node")}</th><th scope="col">{t("col.source")}</th><th scope="col" className="r">{t("col.devices")}</th><th scope="col">{t("col.state")}</th><th scope="col">{t("col.gives")}</th><th scope="col">{t("col.read")}</th><th scope="col" className="opt">{t("col.why")}</th></tr></thead>
           <tbody>
-            {rows.map(({ node, s }, i) => (
-              <tr key={`${node}/${s.source}`} data-row={`${node}/${s.source}`}>
-                <td className="name">{rows[i - 1]?.node === node ? <span className="sr">{node}</span> : <Link to={hrefTo(`/nodes/${encodeURIComponent(node)}`)}>{node}</Link>}</td>
+            {rows.map(({ node, cluster, s }, i) => (
+              <tr key={`${cluster}/${node}/${s.source}`} data-row={`${node}/${s.source}`}>
+                <td className="name">{rows[i - 1]?.node === node && rows[i - 1]?.cluster === cluster ? <span className="sr">{node}</span> : <Link to={hrefToNode(node, cluster)}>{node}</Link>}</td>
                 <td className="mono">{s.source}</td>
                 <td className="r num">{s.devices === null ? <Unknown reason={s.why_not ?? t("unknown.not_read")} /> : count(s.devices)}</td>
                 <td><span className={`state ${s.state === "booked" ? "live" : s.state === "silent" ? "silent" : s.state === "estimated" ? "est-text" : "dim"}`}><span aria-hidden="true">{kMarks[s.state] ?? "○"} </span>{code("settings.state", s.state)}</span> <SimBadge quality={s.simulated ? "simulated" : ""} /></td>

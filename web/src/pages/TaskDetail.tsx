@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { useEnergy, usePower, useTask } from "../api/queries";
 import type { PowerCurves, PowerSeries, TaskEnergy } from "../api/types";
-import { hrefTo, Link, useQueryValue } from "../app/router";
+import { hrefTo, hrefToNode, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
 import { deviceLines } from "../chart/lines";
 import { Series } from "../chart/Series";
@@ -135,7 +135,7 @@ function Where({ e }: { e: TaskEnergy }): JSX.Element {
             <tbody>
               {e.allocations.map((a) => (
                 <tr key={`${a.node_id}/${a.domain}/${a.device_index}`} data-row={a.node_id} data-uj={a.energy_uj ?? ""}>
-                  <td className="name"><Link to={hrefTo(`/nodes/${encodeURIComponent(a.node_id)}`)}>{a.node_id}</Link></td>
+                  <td className="name"><Link to={hrefToNode(a.node_id, e.cluster)}>{a.node_id}</Link></td>
                   <td>{a.domain === "gpu" ? t("node.gpu", { i: a.device_index }) : t("node.domain", { domain: code("", a.domain), i: a.device_index })}</td>
                   <td title={`${isoText(a.first_sample_at)} / ${isoText(a.last_sample_at)}`}>{a.first_sample_at === null ? <Unknown reason={t("unknown.no_data")} /> : `${time(a.first_sample_at)} – ${a.last_sample_at === null ? kUnknown : time(a.last_sample_at)}`}</td>
                   <td><AttributionBadge value={a.attribution} /></td>

@@ -27,13 +27,21 @@ constexpr std::array<std::string_view, 48> kOtherBounds{
     "typical",  "recommended", "recommend", "warn",      "warning",     "thr",       "thresh",    "alarm",
     "throttle", "hysteresis",  "hyst",      "highest",   "lowest",      "pk",        "upper",     "lower"};
 // Names with "power" in them that are no power of the device.
-constexpr std::array<std::string_view, 41> kForeign{
-    "energy",      "state",     "states",      "management",  "mode",      "voltage",   "volt",
-    "temperature", "temp",      "cable",       "factor",      "cycles",    "smoothing", "brake",
-    "profile",     "saving",    "on",          "off",         "status",    "joule",     "joules",
-    "slope",       "module",    "memory",      "ubb",         "baseboard", "node",      "profiles",
-    "policy",      "overdrive", "utilization", "accumulated", "acc",       "tracking",  "violation",
-    "counter",     "supply",    "supplies",    "saved",       "savings",   "idle"};
+constexpr std::array<std::string_view, 60> kForeign{
+    "energy",      "state",     "states",      "management",  "mode",       "voltage",   "volt",
+    "temperature", "temp",      "cable",       "factor",      "cycles",     "smoothing", "brake",
+    "profile",     "saving",    "on",          "off",         "status",     "joule",     "joules",
+    "slope",       "module",    "memory",      "ubb",         "baseboard",  "node",      "profiles",
+    "policy",      "overdrive", "utilization", "accumulated", "acc",        "tracking",  "violation",
+    "counter",     "supply",    "supplies",    "saved",       "savings",    "idle",      "level",
+    "levels",      "previous",  "prev",        "percent",     "percentage", "pct",       "dbm",
+    "dbw",         "va",        "kva",         "vah",         "btu",        "btuh",      "apparent",
+    "reactive",    "ratio",     "amps",        "wh"};
+// Units in brackets that are no watts. What else stands there says which power it is: "(Avg)", "(Socket)".
+constexpr std::array<std::string_view, 35> kOtherUnits{
+    "%",   "va",  "kva", "var", "kvar", "btu/h", "btu/hr", "btuh", "btu", "dbm", "db", "dbw",
+    "a",   "ma",  "v",   "mv",  "c",    "f",     "k",      "j",    "kj",  "mj",  "wh", "kwh",
+    "mwh", "mhz", "ghz", "hz",  "s",    "ms",    "rpm",    "mb",   "mib", "gb",  "gib"};
 constexpr std::array<std::string_view, 8> kInstant{"instant", "instantaneous", "instantly", "realtime",
                                                    "current", "cur",           "curr",      "now"};
 constexpr std::array<std::string_view, 9> kDraw{"draw",     "usage", "use",         "used",  "consumption",
@@ -102,6 +110,17 @@ std::string_view unit_in(std::string_view name) {
   return is_watt_unit(unit) ? unit : std::string_view{};
 }
 
+// "Power (VA)", "Power [BTU/h]", "power usage %": a number of something else.
+bool has_other_unit(std::string_view name) {
+  name = trim(name);
+  if (name.find('%') != std::string_view::npos) return true;
+  if (name.empty() || (name.back() != ')' && name.back() != ']')) return false;
+  const auto open = name.rfind(name.back() == ')' ? '(' : '[');
+  if (open == std::string_view::npos) return false;
+  const auto unit = trim(name.substr(open + 1, name.size() - open - 2));
+  return !is_watt_unit(unit) && is_one_of(lower(unit), kOtherUnits);
+}
+
 }  // namespace
 
 bool names_a_whole(std::string_view name) {
@@ -141,7 +160,7 @@ Label judge_label(std::string_view name, bool in_power_section) {
   label.unit = unit_in(name);
   if (!in_power_section && label.unit.empty() && !may_speak_of_power(name)) return label;
   const auto words = with_parts(label_words(name));
-  bool foreign = false;
+  bool foreign = has_other_unit(name);
   bool instant = false;
   bool draw = false;
   bool limit = false;

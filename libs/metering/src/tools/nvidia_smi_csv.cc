@@ -98,6 +98,37 @@ bool is_header(const std::vector<std::string_view>& cells) {
   return false;
 }
 
+// "[N/A]", "N/A": the tool's word for none.
+bool is_none(std::string_view cell) {
+  return cell.starts_with('[') || cell == "N/A" || cell == "ERR!" || cell == "Unknown Error" ||
+         cell == "Not Supported" || cell == "GPU is lost";
+}
+
+bool is_bus_id(std::string_view cell) {
+  return std::count(cell.begin(), cell.end(), ':') == 2 && std::count(cell.begin(), cell.end(), '.') == 1 &&
+         cell.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
+// Text in which nothing is what its column says would be a card that doesn't exist.
+bool is_row(const std::vector<Column>& columns, const std::vector<std::string_view>& cells) {
+  bool asked = false;
+  for (std::size_t i = 0; i < columns.size() && i < cells.size(); ++i) {
+    const auto name = columns[i].name;
+    const auto cell = cells[i];
+    const bool is_index = name == "index";
+    const bool is_uuid = name == "uuid" || name == "gpu_uuid";
+    const bool is_bus = name == "pci.bus_id" || name == "gpu_bus_id";
+    const bool is_power = contains(name, "power.");
+    if (!is_index && !is_uuid && !is_bus && !is_power) continue;
+    asked = true;
+    if (is_none(cell) || (is_index && parse_int64(cell)) || (is_bus && is_bus_id(cell)) ||
+        (is_uuid && (cell.starts_with("GPU-") || cell.starts_with("MIG-"))) ||
+        (is_power && (number_in(cell) || parse_watts(cell, "W").watts)))
+      return true;
+  }
+  return !asked;
+}
+
 // "41" at the very end may be a piece of "412.50 W".
 bool is_cut(const Column& column, std::string_view cell) {
   return contains(column.name, "power.") && !cell.ends_with('W') && !cell.ends_with(']');
@@ -179,9 +210,12 @@ Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view
     const auto cells = cells_of(lines[i], ',');
     if (is_header(cells) && cells.size() == columns.size()) continue;                        // -l repeats it
     if (columns.size() > 1 && cells.size() == 1 && words_of(cells[0]).size() > 2) continue;  // a message
+    const bool open = i + 1 == lines.size() && is_open(text);
+    if (!open && !is_row(columns, cells))
+      return layout_error(kNvidiaSmiCsvName, i + 1,
+                          "a GPU's number, UUID, PCI address or watts in their columns", trim(lines[i]));
     auto device = device_of(Row{columns, cells}, static_cast<std::int64_t>(readings.devices.size()));
     last_cells = cells;
-    const bool open = i + 1 == lines.size() && is_open(text);
     if (open && (cells.size() < columns.size() || is_cut(columns.back(), cells.back()))) {
       device.power.reset();
       device.average.reset();

@@ -16,6 +16,7 @@ constexpr std::string_view kTtSmiName = "tt-smi";
 ToolDevice device_of(const nlohmann::json& object, std::int64_t index, bool& speaks) {
   ToolDevice device;
   device.index = index;
+  device.counted = true;
   if (const auto* board = member(object, "board_info")) {
     if (const auto* type = member(*board, "board_type"); type != nullptr && type->is_string())
       device.name = printed(*type);

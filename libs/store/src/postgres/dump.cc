@@ -15,6 +15,7 @@
 #include "months.h"
 #include "reports.h"
 #include "schema.h"
+#include "team_hours.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/postgres.h"
 
@@ -256,6 +257,7 @@ class DatabaseImage final : public ImageSource {
     TW_TRY(auto db, Connection::open(target_));
     return check_same_version(db);
   }
+  [[nodiscard]] bool keeps_team_hours() const override { return true; }
   Status read_image(const ImageParts& parts, ImageSink& sink) override {
     TW_TRY(auto db, Connection::open(target_));
     return pg::read_image(db, parts, sink);
@@ -283,6 +285,12 @@ Status read_image(Connection& db, const ImageParts& parts, ImageSink& sink) {
   if (parts.accounts) TW_TRY_STATUS(dump_accounts(db, overlay, sink));
   if (parts.adjustments) TW_TRY_STATUS(dump_adjustments(db, overlay, parts, sink));
   if (parts.hourly) TW_TRY_STATUS(dump_hourly(db, overlay, parts, sink));
+  if (parts.team_hours) {
+    TeamSums sums;
+    TW_TRY_STATUS(add_task_moves(db, parts, sums));
+    TW_TRY_STATUS(add_journal(db, journal.unfolded, frozen, parts, sums));
+    TW_TRY_STATUS(read_team_hours(db, parts, sums, sink));
+  }
   return snapshot.commit();
 }
 

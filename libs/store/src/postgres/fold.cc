@@ -11,6 +11,7 @@
 #include "image.h"
 #include "months.h"
 #include "schema.h"
+#include "team_hours.h"
 
 namespace tidewatt::store::pg {
 namespace {
@@ -297,6 +298,7 @@ Result<bool> fold_journal(Connection& db, FoldMode mode) {
 }
 
 Result<bool> fold_rows(Connection& db) {
+  TW_TRY_STATUS(settle_task_moves(db));
   TW_TRY(const auto journal, read_journal(db));
   if (journal.rows.empty()) return true;
   TW_TRY_STATUS(write_cursors(db, journal));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "schema.h"
+#include "team_hours.h"
 #include "tidewatt/base/log.h"
 
 namespace tidewatt::store::pg {
@@ -82,7 +83,12 @@ Status Keeper::fold_if_due() {
   while (!stop_) {
     TW_TRY(const auto size, journal_size(*db_));
     journal_bytes_(size.bytes);
-    if (size.rows == 0 || (size.bytes < options.fold_bytes && size.oldest < options.fold_after)) return {};
+    if (size.rows == 0) {
+      TW_TRY(const bool moves, has_task_moves(*db_));
+      if (!moves) return {};
+    } else if (size.bytes < options.fold_bytes && size.oldest < options.fold_after) {
+      return {};
+    }
     TW_TRY(const bool folded, fold_journal(*db_, FoldMode::try_now));
     if (!folded) return {};
   }

@@ -59,7 +59,11 @@ class PostgresStore final : public Store {
   Status begin() {
     {
       TW_TRY(auto db, Connection::open(target_));
-      TW_TRY_STATUS(migrate(db));
+      {
+        // A migration that fills a table takes long.
+        TW_TRY(auto patient, Connection::open(patient_));
+        TW_TRY_STATUS(migrate(patient));
+      }
       TW_TRY_STATUS(load_numbers(db, nodes_));
       TW_TRY(const auto fsync, db.query("SELECT current_setting('fsync')"));
       if (fsync.text(0, 0) != "on")
@@ -119,7 +123,10 @@ class PostgresStore final : public Store {
     return finished;
   }
 
+  [[nodiscard]] bool keeps_team_hours() const override { return true; }
   Status read_image(const ImageParts& parts, ImageSink& sink) override {
+    // Asked for by pages: most of the journal is in memory already.
+    if (parts.only_team_hours()) return reader_.team_hours(parts, sink);
     (void)infos_.flush();
     TW_TRY(auto db, open_patient());
     return pg::read_image(db, parts, sink);

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
+
+#include "months.h"
+#include "team_hours.h"
 
 namespace tidewatt::store::pg {
 namespace {
@@ -50,6 +54,38 @@ Status Reader::in_snapshot(Connection& db, const std::function<Status(const Unfo
 Status Reader::consistently(const std::function<Status(const Unfolded&)>& from_journal,
                             const std::function<Status(Connection&)>& from_tables) {
   return pool_.run([&](Connection& db) { return in_snapshot(db, from_journal, from_tables); });
+}
+
+Status Reader::team_hours(const ledger::ImageParts& parts, ledger::ImageSink& sink) {
+  Unfolded recent;
+  std::map<std::int64_t, ledger::AccountKey> keys;
+  TeamSums sums;
+  std::vector<std::pair<TeamKey, TeamSum>> rows;
+  const auto from_journal = [&](const Unfolded& journal) -> Status {
+    recent = {};
+    keys.clear();
+    for (const auto& [pk, account] : journal.accounts) {
+      if (!wants_team_hours_of(parts, *account.key)) continue;
+      auto& own = recent.accounts.emplace(pk, account).first->second;
+      own.key = &keys.emplace(pk, *account.key).first->second;  // the image's may be forgotten meanwhile
+    }
+    return {};
+  };
+  const auto from_tables = [&](Connection& db) -> Status {
+    sums.clear();
+    rows.clear();
+    TW_TRY(const auto frozen, frozen_until(db));
+    TW_TRY_STATUS(add_task_moves(db, parts, sums));
+    TW_TRY_STATUS(add_journal(db, recent, frozen, parts, sums));
+    return each_team_row(db, parts, [&rows](TeamKey&& key, TeamSum&& sum) -> Status {
+      rows.emplace_back(std::move(key), std::move(sum));
+      return {};
+    });
+  };
+  TW_TRY_STATUS(consistently(from_journal, from_tables));
+  TeamMerge merge(sums, sink);
+  for (const auto& [key, sum] : rows) TW_TRY_STATUS(merge.take(key, sum));
+  return merge.end();
 }
 
 Result<VersionedCursor> Reader::cursor(const ledger::NodeKey& key) {

@@ -24,6 +24,7 @@ class Reader {
   Result<std::vector<ledger::Account>> sums(const ledger::AccountFilter& filter, UtcHour from, UtcHour to);
   Result<std::vector<ledger::HourlyRow>> hourly(const ledger::AccountFilter& filter, UtcHour from,
                                                 UtcHour to);
+  Status team_hours(const ledger::ImageParts& parts, ledger::ImageSink& sink);
   Result<bool> journal_has_points_before(UtcTime at);
   Result<std::unique_ptr<ledger::CurveReader>> curve(const ledger::NodeKey& node, UtcRange range,
                                                      std::size_t limit);

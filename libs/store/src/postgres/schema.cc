@@ -105,8 +105,77 @@ CREATE TABLE token_counters(
   PRIMARY KEY(cluster, series)) WITH (fillfactor = 70);
 )sql";
 
+// Sums kept beside the rows, so that a month of many tasks is read from few rows (team_hours.h). Triggers
+// keep them, for whoever folds: also for a server of an older version that still has a connection. They are
+// made before the table is filled, since that waits for a fold that is under way.
+#define TW_PG_SUMS(source)                                                                                   \
+  "INSERT INTO team_hours AS s (scope, hour, late, cluster, team, domain, rows, energy_uj, counter_uj, "     \
+  "shared_uj, unattributed_uj, simulated_uj, spread_uj, covered_ms, gap_ms, partial_ms, shared_ms, "         \
+  "samples) "                                                                                                \
+  "SELECT k.scope, c.hour, c.late, k.cluster, CASE WHEN k.scope = 3 THEN coalesce(m.team, t.team, '') ELSE " \
+  "'' "                                                                                                      \
+  "END, k.domain, sum(c.n), sum(c.energy_uj), sum(c.counter_uj), sum(c.shared_uj), sum(c.unattributed_uj), " \
+  "sum(c.simulated_uj), sum(c.spread_uj), sum(c.covered_ms), sum(c.gap_ms), sum(c.partial_ms), "             \
+  "sum(c.shared_ms), sum(c.samples) FROM (" source                                                           \
+  ") c JOIN account_keys k ON k.pk = c.account "                                                             \
+  "LEFT JOIN task_moves m ON k.scope = 3 AND m.cluster = k.cluster AND m.task_id = k.id "                    \
+  "LEFT JOIN tasks t ON k.scope = 3 AND t.cluster = k.cluster AND t.task_id = k.id "                         \
+  "WHERE k.scope IN (1, 3) GROUP BY 1, 2, 3, 4, 5, 6 "                                                       \
+  "ON CONFLICT (scope, hour, late, cluster, team, domain) DO UPDATE SET rows = s.rows + excluded.rows, "     \
+  "energy_uj = s.energy_uj + excluded.energy_uj, counter_uj = s.counter_uj + excluded.counter_uj, "          \
+  "shared_uj = s.shared_uj + excluded.shared_uj, "                                                           \
+  "unattributed_uj = s.unattributed_uj + excluded.unattributed_uj, "                                         \
+  "simulated_uj = s.simulated_uj + excluded.simulated_uj, spread_uj = s.spread_uj + excluded.spread_uj, "    \
+  "covered_ms = s.covered_ms + excluded.covered_ms, gap_ms = s.gap_ms + excluded.gap_ms, "                   \
+  "partial_ms = s.partial_ms + excluded.partial_ms, shared_ms = s.shared_ms + excluded.shared_ms, "          \
+  "samples = s.samples + excluded.samples;\n"
+#define TW_PG_MORE(n, late, table)             \
+  "SELECT account, hour, " late " AS late, " n \
+  " AS n, energy_uj, counter_uj, shared_uj, "  \
+  "unattributed_uj, simulated_uj, spread_uj, covered_ms, gap_ms, partial_ms, shared_ms, samples FROM " table
+#define TW_PG_LESS(n, late, table)                                                                     \
+  "SELECT account, hour, " late " AS late, " n                                                         \
+  " AS n, -energy_uj AS energy_uj, -counter_uj AS counter_uj, "                                        \
+  "-shared_uj AS shared_uj, -unattributed_uj AS unattributed_uj, -simulated_uj AS simulated_uj, "      \
+  "-spread_uj AS spread_uj, -covered_ms AS covered_ms, -gap_ms AS gap_ms, -partial_ms AS partial_ms, " \
+  "-shared_ms AS shared_ms, -samples AS samples FROM " table
+#define TW_PG_TRIGGER(name, source) \
+  "CREATE FUNCTION " name           \
+  "() RETURNS trigger LANGUAGE plpgsql AS $body$\nBEGIN\n" TW_PG_SUMS(source) "RETURN NULL;\nEND $body$;\n"
+
+constexpr std::string_view kPgVersion4 = R"sql(
+CREATE TABLE team_hours(
+  scope bigint NOT NULL, hour bigint NOT NULL, late boolean NOT NULL, cluster text COLLATE "C" NOT NULL, team text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL, rows bigint NOT NULL, )sql" TW_PG_MEASURES R"sql(,
+  PRIMARY KEY(scope, hour, late, cluster, team, domain)) WITH (fillfactor = 70);
+CREATE TABLE task_moves(
+  cluster text COLLATE "C" NOT NULL, task_id text COLLATE "C" NOT NULL, team text NOT NULL, PRIMARY KEY(cluster, task_id));
+CREATE FUNCTION note_task_move() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  INSERT INTO task_moves VALUES (NEW.cluster, NEW.task_id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.team ELSE '' END)
+    ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $body$;
+CREATE TRIGGER task_got_team AFTER INSERT ON tasks FOR EACH ROW WHEN (NEW.team <> '') EXECUTE FUNCTION note_task_move();
+CREATE TRIGGER task_changed_team AFTER UPDATE ON tasks FOR EACH ROW WHEN (NEW.team <> OLD.team) EXECUTE FUNCTION note_task_move();
+)sql" TW_PG_TRIGGER("add_inserted_hours", TW_PG_MORE("1", "false", "changed")) TW_PG_TRIGGER(
+    "add_updated_hours", TW_PG_MORE("0", "false", "changed") " UNION ALL " TW_PG_LESS("0", "false", "before"))
+    TW_PG_TRIGGER("add_deleted_hours", TW_PG_LESS("-1", "false", "before"))
+        TW_PG_TRIGGER("add_late_hours", TW_PG_MORE("1", "true", "changed")) R"sql(
+CREATE TRIGGER team_hours_inserted AFTER INSERT ON energy_hourly REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION add_inserted_hours();
+CREATE TRIGGER team_hours_updated AFTER UPDATE ON energy_hourly REFERENCING OLD TABLE AS before NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION add_updated_hours();
+CREATE TRIGGER team_hours_deleted AFTER DELETE ON energy_hourly REFERENCING OLD TABLE AS before
+  FOR EACH STATEMENT EXECUTE FUNCTION add_deleted_hours();
+CREATE TRIGGER team_hours_late AFTER INSERT ON energy_adjustments REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION add_late_hours();
+)sql" TW_PG_SUMS(TW_PG_MORE("1", "false", "energy_hourly") " UNION ALL " TW_PG_MORE("1", "true",
+                                                                                    "energy_adjustments"));
+
 /// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2, kPgVersion3};
+constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2, kPgVersion3,
+                                                                     kPgVersion4};
 constexpr std::int64_t kMillisecondsADay = 86'400'000;
 
 Status check_not_newer(std::int64_t found) {

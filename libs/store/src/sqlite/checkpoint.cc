@@ -8,6 +8,7 @@
 #include "../node_info_codec.h"
 #include "months.h"
 #include "schema.h"
+#include "team_hours.h"
 
 namespace tidewatt::store {
 namespace {
@@ -56,8 +57,38 @@ Status write_names(Database& db, const Unfolded& unfolded) {
   "spread_uj = wide_add(spread_uj, ?6), covered_ms = covered_ms + ?7, gap_ms = gap_ms + ?8, "    \
   "partial_ms = partial_ms + ?9, shared_ms = shared_ms + ?10, samples = samples + ?11"
 
+/// The account's key, which journal rows of an earlier run don't say.
+Result<ledger::AccountKey> key_of(Database& db, std::int64_t pk, const Unfolded& unfolded) {
+  if (const auto fresh = unfolded.new_accounts.find(pk); fresh != unfolded.new_accounts.end())
+    return fresh->second;
+  if (const auto& account = unfolded.accounts.at(pk); account.key != nullptr) return *account.key;
+  TW_TRY(auto select, db.prepare("SELECT cluster, scope, id, part, domain FROM accounts WHERE pk = ?"));
+  select.bind(1, pk);
+  TW_TRY(const bool row, select.step());
+  if (!row)
+    return fail(ErrorCode::corrupt,
+                "the journal names account number " + std::to_string(pk) + ", which doesn't exist",
+                "restore the latest backup");
+  return ledger::AccountKey{std::string(select.text(0)), static_cast<ledger::Scope>(select.integer(1)),
+                            std::string(select.text(2)), std::string(select.text(3)),
+                            std::string(select.text(4))};
+}
+
+/// Where an account's hours are added up by team; nullopt = nowhere.
+Result<std::optional<TeamKey>> team_key_of(Database& db, std::int64_t pk, const Unfolded& unfolded) {
+  TW_TRY(const auto key, key_of(db, pk, unfolded));
+  if (!ledger::has_team_hours(key.scope)) return std::nullopt;
+  TeamKey sum{key.scope, {}, false, key.cluster, {}, key.domain};
+  if (key.scope == ledger::Scope::task_device) {
+    TW_TRY(sum.team, team_of(db, key.cluster, key.id));
+  }
+  return sum;
+}
+
 Status write_accounts(Database& db, const State& state, UtcTime now) {
   const auto& unfolded = state.unfolded;
+  TeamSums sums;
+  TW_TRY_STATUS(settle_task_moves(db, sums));
   TW_TRY(auto insert,
          db.prepare(
              "INSERT INTO accounts(" TW_COLUMNS
@@ -73,6 +104,9 @@ Status write_accounts(Database& db, const State& state, UtcTime now) {
          db.prepare("INSERT INTO energy_hourly(" TW_COLUMNS
                     ", account, hour) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
                     "ON CONFLICT(account, hour) DO UPDATE SET " TW_ADD_TO_COLUMNS));
+  // Where rows are counted, a new one must be told from one that grows.
+  TW_TRY(auto grow,
+         db.prepare("UPDATE energy_hourly SET " TW_ADD_TO_COLUMNS " WHERE account = ?12 AND hour = ?13"));
   TW_TRY(
       auto adjustment,
       db.prepare("INSERT INTO energy_adjustments(" TW_COLUMNS
@@ -91,17 +125,31 @@ Status write_accounts(Database& db, const State& state, UtcTime now) {
       statement.bind(17, key.id).bind(18, key.part).bind(19, key.domain);
     }
     TW_TRY_STATUS(statement.run());
+    TW_TRY(auto team, team_key_of(db, pk, unfolded));
     for (const auto& [hour, measures] : account.hours) {
       // The month's rows are sealed: they stay as they are, and the account's totals have it all the same.
       const bool late = hour < state.frozen;
-      auto& row = late ? adjustment : hourly;
-      bind(row, 1, measures);
-      row.bind(12, pk).bind(13, static_cast<std::int64_t>(hour.time_since_epoch().count()));
-      if (late) row.bind(14, milliseconds(now)).bind(15, ledger::kLateReason);
-      TW_TRY_STATUS(row.run());
+      const auto put = [&](Statement& row) -> Status {
+        bind(row, 1, measures);
+        row.bind(12, pk).bind(13, static_cast<std::int64_t>(hour.time_since_epoch().count()));
+        if (late) row.bind(14, milliseconds(now)).bind(15, ledger::kLateReason);
+        return row.run();
+      };
+      std::int64_t fresh_rows = 1;
+      if (team && !late) {
+        TW_TRY_STATUS(put(grow));
+        fresh_rows = db.changes() > 0 ? 0 : 1;
+      }
+      if (fresh_rows > 0) TW_TRY_STATUS(put(late ? adjustment : hourly));
+      if (!team) continue;
+      team->hour = hour;
+      team->late = late;
+      ledger::WideMeasures wide;
+      wide += measures;
+      sums.add(*team, wide, fresh_rows);
     }
   }
-  return {};
+  return write_team_sums(db, sums);
 }
 
 Status write_curves(Database& db, const Unfolded& unfolded) {
@@ -191,7 +239,8 @@ Status write_all(Database& db, State& state, const std::vector<NodeRow>& rows, U
 
 Status checkpoint(Database& db, State& state, UtcTime now) {
   const auto rows = collect_nodes(state);
-  if (rows.empty() && state.unfolded.empty()) return {};
+  TW_TRY(const bool moves, has_task_moves(db));
+  if (rows.empty() && state.unfolded.empty() && !moves) return {};
   auto status = write_all(db, state, rows, now);
   if (!status) give_back(state, rows);
   return status;

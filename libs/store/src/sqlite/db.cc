@@ -165,6 +165,8 @@ Result<std::int64_t> Database::integer(std::string_view sql) {
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
 
+std::int64_t Database::changes() const { return sqlite3_changes64(db_.get()); }
+
 void Database::Closer::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 void Database::Finalizer::operator()(sqlite3_stmt* stmt) const { sqlite3_finalize(stmt); }
 

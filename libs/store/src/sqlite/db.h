@@ -77,6 +77,8 @@ class Database {
   /// The first column of the first row.
   Result<std::int64_t> integer(std::string_view sql);
   [[nodiscard]] bool in_transaction() const;
+  /// Rows that the last INSERT, UPDATE or DELETE touched.
+  [[nodiscard]] std::int64_t changes() const;
 
  private:
   struct Closer {

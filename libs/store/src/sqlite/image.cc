@@ -13,6 +13,7 @@
 #include "months.h"
 #include "reports.h"
 #include "schema.h"
+#include "team_hours.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/sqlite.h"
@@ -262,9 +263,24 @@ Status read_hourly(Database& db, Overlay& overlay, const ImageParts& parts, Imag
   }
 }
 
+Status read_teams(Database& db, const Unfolded& unfolded, UtcHour frozen, const ImageParts& parts,
+                  ImageSink& sink) {
+  TeamSums sums;
+  TW_TRY_STATUS(add_task_moves(db, parts, sums));
+  const auto team = [&db](const std::string& cluster, const std::string& task) {
+    return team_of(db, cluster, task);
+  };
+  TW_TRY_STATUS(add_unfolded(sums, unfolded, frozen, parts, team));
+  TeamMerge merge(sums, sink);
+  const auto take = [&merge](TeamKey&& key, TeamSum&& sum) { return merge.take(key, sum); };
+  TW_TRY_STATUS(each_team_row(db, parts, take));
+  return merge.end();
+}
+
 class FileImage final : public ImageSource {
  public:
   explicit FileImage(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] bool keeps_team_hours() const override { return true; }
   Status read_image(const ImageParts& parts, ImageSink& sink) override {
     TW_TRY(auto db, Database::open(path_, Database::Access::read));
     return store::read_image(db, parts, sink);
@@ -291,6 +307,7 @@ Status read_image(Database& db, const ImageParts& parts, ImageSink& sink) {
   if (parts.accounts) TW_TRY_STATUS(read_accounts(db, overlay, sink));
   if (parts.adjustments) TW_TRY_STATUS(read_adjustments(db, overlay, parts, sink));
   if (parts.hourly) TW_TRY_STATUS(read_hourly(db, overlay, parts, sink));
+  if (parts.team_hours) TW_TRY_STATUS(read_teams(db, journal.unfolded, frozen, parts, sink));
   return {};
 }
 

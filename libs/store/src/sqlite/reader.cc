@@ -1,6 +1,7 @@
 #include "reader.h"
 
 #include "months.h"
+#include "team_hours.h"
 
 #include <optional>
 #include <utility>
@@ -61,6 +62,32 @@ Status Reader::consistently(Database& db, const std::function<Status()>& from_ta
     if (patient) lock.lock();
     if (state_.checkpoints == before) return from_memory();
   }
+}
+
+Status Reader::team_hours(const ledger::ImageParts& parts, ledger::ImageSink& sink) {
+  TW_TRY(const auto lease, pool_.lease());
+  auto& db = *lease;
+  TeamSums sums;
+  std::vector<std::pair<TeamKey, TeamSum>> rows;
+  const auto from_tables = [&]() -> Status {
+    sums.clear();
+    rows.clear();
+    TW_TRY_STATUS(add_task_moves(db, parts, sums));
+    return each_team_row(db, parts, [&rows](TeamKey&& key, TeamSum&& sum) -> Status {
+      rows.emplace_back(std::move(key), std::move(sum));
+      return {};
+    });
+  };
+  const auto from_memory = [&]() -> Status {
+    const auto team = [&db](const std::string& cluster, const std::string& task) {
+      return team_of(db, cluster, task);
+    };
+    return add_unfolded(sums, state_.unfolded, state_.frozen, parts, team);
+  };
+  TW_TRY_STATUS(consistently(db, from_tables, from_memory));
+  TeamMerge merge(sums, sink);
+  for (const auto& [key, sum] : rows) TW_TRY_STATUS(merge.take(key, sum));
+  return merge.end();
 }
 
 Result<std::vector<ledger::TaskInfo>> Reader::tasks() {

@@ -16,6 +16,7 @@
 #include "open.h"
 #include "reports.h"
 #include "schema.h"
+#include "team_hours.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/store/sqlite.h"
 
@@ -156,6 +157,7 @@ Status load(const SqliteOptions& options, const std::function<Status(ImageSink&)
   Loader loader(
       db, options.now ? options.now() : std::chrono::floor<Milliseconds>(std::chrono::system_clock::now()));
   TW_TRY_STATUS(feed(loader));
+  TW_TRY_STATUS(fill_team_hours(db));
   TW_TRY_STATUS(transaction.commit());
   return db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
 }

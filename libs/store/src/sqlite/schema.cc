@@ -71,8 +71,36 @@ CREATE TABLE token_counters(
   PRIMARY KEY(cluster, series)) WITHOUT ROWID;
 )sql";
 
+// Sums kept beside the rows, so that a month of many tasks is read from few rows (team_hours.h).
+#define TW_FILL_TEAM_HOURS                                                                                  \
+  "INSERT INTO team_hours SELECT a.scope, h.hour, h.late, a.cluster, CASE a.scope WHEN 3 THEN "             \
+  "ifnull(t.team, "                                                                                         \
+  "'') ELSE '' END AS team, a.domain, count(*), wide_add(0, wide_sum(h.energy_uj)), wide_add(0, "           \
+  "wide_sum(h.counter_uj)), wide_add(0, wide_sum(h.shared_uj)), wide_add(0, wide_sum(h.unattributed_uj)), " \
+  "wide_add(0, wide_sum(h.simulated_uj)), wide_add(0, wide_sum(h.spread_uj)), sum(h.covered_ms), "          \
+  "sum(h.gap_ms), sum(h.partial_ms), sum(h.shared_ms), sum(h.samples) FROM (SELECT account, hour, 0 AS "    \
+  "late, "                                                                                                  \
+  "energy_uj, counter_uj, shared_uj, unattributed_uj, simulated_uj, spread_uj, covered_ms, gap_ms, "        \
+  "partial_ms, shared_ms, samples FROM energy_hourly UNION ALL SELECT account, hour, 1, energy_uj, "        \
+  "counter_uj, shared_uj, unattributed_uj, simulated_uj, spread_uj, covered_ms, gap_ms, partial_ms, "       \
+  "shared_ms, samples FROM energy_adjustments) h JOIN accounts a ON a.pk = h.account LEFT JOIN tasks t ON " \
+  "t.cluster = a.cluster AND t.task_id = a.id WHERE a.scope IN (1, 3) GROUP BY a.scope, h.hour, h.late, "   \
+  "a.cluster, CASE a.scope WHEN 3 THEN ifnull(t.team, '') ELSE '' END, a.domain;"
+
+constexpr std::string_view kVersion4 = R"sql(
+CREATE TABLE team_hours(
+  scope INTEGER NOT NULL, hour INTEGER NOT NULL, late INTEGER NOT NULL, cluster TEXT NOT NULL, team TEXT NOT NULL, domain TEXT NOT NULL,
+  rows INTEGER NOT NULL,
+  energy_uj NOT NULL, counter_uj NOT NULL, shared_uj NOT NULL, unattributed_uj NOT NULL, simulated_uj NOT NULL, spread_uj NOT NULL,
+  covered_ms INTEGER NOT NULL, gap_ms INTEGER NOT NULL, partial_ms INTEGER NOT NULL, shared_ms INTEGER NOT NULL,
+  samples INTEGER NOT NULL, PRIMARY KEY(scope, hour, late, cluster, team, domain)) WITHOUT ROWID;
+CREATE TABLE task_moves(
+  cluster TEXT NOT NULL, task_id TEXT NOT NULL, team TEXT NOT NULL, PRIMARY KEY(cluster, task_id)) WITHOUT ROWID;
+)sql" TW_FILL_TEAM_HOURS;
+
 /// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3};
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3,
+                                                                   kVersion4};
 
 Result<std::int64_t> version_of(Database& db) {
   TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));
@@ -94,6 +122,8 @@ Status check_not_newer(std::int64_t found) {
 }
 
 }  // namespace
+
+const std::string_view kFillTeamHours = TW_FILL_TEAM_HOURS;
 
 std::string_view migration(std::int64_t n) { return kMigrations.at(static_cast<std::size_t>(n)); }
 

@@ -10,7 +10,7 @@
 
 namespace tidewatt::store {
 
-inline constexpr std::int64_t kSchemaVersion = 3;
+inline constexpr std::int64_t kSchemaVersion = 4;
 
 /// Makes the tables or migrates them, one transaction per version.
 /// @param to  tests make older ones
@@ -20,6 +20,9 @@ Status migrate(Database& db, std::int64_t to = kSchemaVersion);
 Status check_version(Database& db);
 /// What takes version n to n + 1.
 std::string_view migration(std::int64_t n);
+
+/// Adds up all hourly rows and adjustments in an empty team_hours.
+extern const std::string_view kFillTeamHours;
 
 /// Days since 1970-01-01 name a curve partition.
 std::string curve_table(std::int64_t day);

@@ -14,6 +14,7 @@
 #include "reports.h"
 #include "schema.h"
 #include "state.h"
+#include "team_hours.h"
 #include "tidewatt/store/sqlite.h"
 #include "wal_damage.h"
 #include "writer.h"
@@ -110,7 +111,10 @@ class SqliteStore final : public Store {
     return finished;
   }
 
+  [[nodiscard]] bool keeps_team_hours() const override { return true; }
   Status read_image(const ImageParts& parts, ImageSink& sink) override {
+    // Asked for by pages: the journal is in memory already.
+    if (parts.only_team_hours()) return reader_.team_hours(parts, sink);
     // When nodes were last heard of is in memory alone until a checkpoint.
     if (parts.nodes) TW_TRY_STATUS(writer_.run_settled([](Database&) { return Status{}; }));
     TW_TRY(auto db, Database::open(path_, Database::Access::read));
@@ -119,6 +123,7 @@ class SqliteStore final : public Store {
 
   Status put_task(const TaskInfo& task) override {
     return writer_.run([&task](Database& db) -> Status {
+      TW_TRY_STATUS(note_team(db, task));
       TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?)"));
       put.bind(1, task.cluster)
           .bind(2, task.task_id)

@@ -14,6 +14,7 @@ struct AttributionStatus {
   WorkloadStats last;            ///< of the last look that ended
   std::uint64_t looks = 0;       ///< that ended
   std::uint64_t late = 0;        ///< beats that went without, since the look took too long
+  bool is_late = false;          ///< the newest beat was one of them
   double seconds = 0;            ///< that the last look took
   double cpu_seconds_total = 0;  ///< CPU time of all looks
 };
@@ -36,6 +37,7 @@ class AttributionThread {
 
  private:
   struct Desk;
+  static void note_late(Desk& desk);
   static void work(const std::shared_ptr<Desk>& desk);
 
   std::shared_ptr<Desk> desk_;

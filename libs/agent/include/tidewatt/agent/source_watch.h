@@ -30,13 +30,15 @@ class SourceWatch {
   [[nodiscard]] SteadyTime due() const { return due_; }
   void started(SteadyTime now);
   /// @return true when the state changed, which is then worth a log line
-  bool succeeded(SteadyTime now);
+  /// @param trouble  what of it can't be read all the same; empty = nothing
+  /// @param silent   it answered, and knows the power of none of its devices
+  bool succeeded(SteadyTime now, std::string trouble = {}, bool silent = false);
   bool failed(SteadyTime now, const Error& error);
   /// Looks at the read under way. @return true when it just became too long
   bool check(SteadyTime now);
 
   [[nodiscard]] State state() const { return state_; }
-  /// Why the devices are unknown; empty when up.
+  /// Why the devices are unknown; when up, why some of them are; empty = all are known.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] std::uint64_t reads() const { return reads_; }
   [[nodiscard]] std::uint64_t failures() const { return failures_; }

@@ -39,13 +39,12 @@ struct SpoolStats {
   std::uint64_t dropped_full = 0;  ///< unsent beats dropped because of max_bytes
   std::uint64_t dropped_old = 0;   ///< ... because of max_age
   std::uint64_t lost_memory = 0;   ///< ... because the disk took nothing and memory was full
-  std::uint64_t lost_holes =
-      0;  ///< unsent beats whose numbers were missing at opening: damaged or removed files
-  std::uint64_t bad_records = 0;  ///< torn or damaged places found at opening, each left out
-  bool fresh = false;             ///< nothing was there at opening: not even a position
-  bool damaged = false;           ///< one of these was no torn tail: beats that may have been sent are gone
-  bool degraded = false;          ///< the newest beats are in memory only
-  std::string failure;            ///< why, when degraded
+  std::uint64_t lost_holes = 0;    ///< unsent beats whose numbers are missing: damaged or removed files
+  std::uint64_t bad_records = 0;   ///< torn or damaged places, each left out
+  bool fresh = false;              ///< nothing was there at opening: not even a position
+  bool damaged = false;            ///< one of these was no torn tail: beats that may have been sent are gone
+  bool degraded = false;           ///< the newest beats are in memory only
+  std::string failure;             ///< why, when degraded
 };
 
 /// Thread-safe: one thread appends, another peeks and acknowledges.
@@ -68,7 +67,7 @@ class Spool {
   /// Several, saved together. @return true when all are on disk
   bool append(std::vector<std::string> payloads);
   /// The oldest beats not yet acknowledged, in order: at most `max_records` and `max_bytes`, but at least
-  /// one.
+  /// one. Where the disk has lost some, those behind them follow, and the lost ones are counted.
   [[nodiscard]] std::vector<SpoolRecord> peek(std::size_t max_records, std::size_t max_bytes);
   /// All up to `id` need not be sent again. Remembered across restarts.
   void acknowledge(std::uint64_t id);
@@ -82,6 +81,7 @@ class Spool {
     std::uint64_t boot = 0;
     UtcTime newest_utc{};
     SteadyTime newest_mono{};
+    int failed_looks = 0;  // one after the other, at a file that is there
   };
   struct Run {  // of sound records without a hole, and the bytes of a file that holds just them
     Segment segment;
@@ -93,6 +93,8 @@ class Spool {
     SteadyTime mono{};
     bool on_disk = false;
   };
+
+  class Batch;
 
   Spool(FileSystem& files, const Clock& clock, SpoolOptions options);
   Status load();
@@ -111,6 +113,11 @@ class Spool {
   void enforce_size(std::uint64_t coming);
   void drop_oldest(std::uint64_t& counter);
   void remove_acknowledged();
+  void pass(std::uint64_t id);
+  [[nodiscard]] std::uint64_t in_memory_from() const;
+  bool read_segment(Segment& segment, std::uint64_t& after, Batch& batch);
+  bool skip_hole(const Segment& segment, std::uint64_t& after, std::uint64_t next);
+  void begin_anew_behind(const Segment& segment);
   void trim_recent();
   [[nodiscard]] std::uint64_t waiting_in(const Segment& segment) const;
   [[nodiscard]] Milliseconds age_of(const Segment& segment) const;
@@ -130,7 +137,8 @@ class Spool {
   // Beats up to here that are missing were counted as lost already, by this process or one before it.
   std::uint64_t accounted_ = 0;
   std::uint64_t accounted_saved_ = 0;
-  bool position_known_ = false;  // the acknowledged position could be read
+  std::uint64_t hole_counted_ = 0;  // up to here, by this process while it ran
+  bool position_known_ = false;     // the acknowledged position could be read
   SpoolStats stats_;
 };
 

@@ -107,6 +107,9 @@ class Settings {
   void finish();
 
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
+  /// False when a file is no YAML at all: what it was to give is unknown, so that nothing is missing for
+  /// sure.
+  [[nodiscard]] bool file_understood() const { return file_understood_; }
   /// A rule over several settings that the table can't express.
   void add_problem(const std::string& path, const std::string& text);
 
@@ -153,6 +156,7 @@ class Settings {
   const SettingsTable& table_;
   std::map<std::string, Value, std::less<>> values_;
   std::vector<Problem> problems_;
+  bool file_understood_ = true;
 };
 
 }  // namespace tidewatt::config

@@ -119,6 +119,21 @@ struct Adjustment {
 };
 inline constexpr std::string_view kLateReason = "after_seal";
 
+/// What the tasks of one team, or all nodes of a cluster, used in one hour in one domain: the sum of their
+/// hourly rows (or of their adjustments). Kept beside the rows, so that a month of a million tasks is few
+/// rows.
+struct TeamHour {
+  std::string cluster;
+  Scope scope = Scope::task_device;  ///< task_device; or node, whose team is empty
+  std::string team;                  ///< as the registry has it now; empty = none
+  std::string domain;
+  UtcHour hour;
+  bool late = false;  ///< the sum of adjustments
+  WideMeasures measures;
+};
+/// Scopes that have team hours.
+constexpr bool has_team_hours(Scope scope) { return scope == Scope::node || scope == Scope::task_device; }
+
 /// How coverage is printed everywhere: percent with one decimal, cut, so that "100%" stands only where no
 /// second is missing and none was partial. "<0.1%" for a share below that which isn't 0.
 /// @param share  covered / (covered + gap), 0..1

@@ -38,6 +38,7 @@ class ImageSink {
   virtual Status add(const Account& account);
   virtual Status add(const HourlyRow& row);
   virtual Status add(const Adjustment& adjustment);
+  virtual Status add(const TeamHour& hour);
   virtual Status add(const TaskInfo& task);
   virtual Status add(const EpochReport& report);
   virtual Status add(const TokenHour& hour);
@@ -54,7 +55,9 @@ struct ImageParts {
   bool accounts = false;  ///< lifetime totals
   bool adjustments = false;
   bool hourly = false;
-  /// Of hourly rows and adjustments: the hours [from, to).
+  bool team_hours =
+      false;  ///< by scope, hour, late, cluster, team, domain; of the filter, scope and cluster count
+  /// Of hourly rows, adjustments and team hours: the hours [from, to).
   UtcHour from = UtcHour::min();
   UtcHour to = UtcHour::max();
   /// Of hourly rows and adjustments: which accounts.
@@ -62,6 +65,10 @@ struct ImageParts {
   bool by_hour = false;  ///< hourly rows by hour, then key; else by key, then hour
   /// Hourly rows behind this one only; not with by_hour.
   std::optional<std::pair<AccountKey, UtcHour>> after{};
+
+  [[nodiscard]] bool only_team_hours() const {
+    return team_hours && !registry && !nodes && !seals && !accounts && !adjustments && !hourly;
+  }
 };
 
 class ImageSource {
@@ -69,6 +76,8 @@ class ImageSource {
   virtual ~ImageSource() = default;
   /// All parts are of one instant. Booking goes on meanwhile. Memory doesn't grow with the number of rows.
   virtual Status read_image(const ImageParts& parts, ImageSink& sink) = 0;
+  /// Whether team hours are kept here; where they aren't, none comes.
+  [[nodiscard]] virtual bool keeps_team_hours() const { return false; }
 };
 
 }  // namespace tidewatt::ledger

@@ -59,4 +59,8 @@ struct AuditDifference {
 };
 Result<AuditDifference> audit(Store& store);
 
+/// By how much the sums by team and the lifetime totals of their accounts differ, added up over clusters,
+/// scopes and domains without regard to sign; must be 0.
+Result<WideMicrojoules> audit_team_hours(ImageSource& source);
+
 }  // namespace tidewatt::ledger

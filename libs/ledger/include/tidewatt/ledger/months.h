@@ -43,7 +43,8 @@ struct Verification {
 };
 
 /// Recomputes every seal and its chain; that devices add up to their nodes, and tasks and unattributed to
-/// them too, in every hour and over all time; that hours and adjustments add up to the totals.
+/// them too, in every hour and over all time; that hours and adjustments add up to the totals; that team
+/// hours are the sums of their rows.
 /// @error the ledger can't be read; a mismatch is no error
 Result<Verification> verify(ImageSource& source);
 

@@ -102,7 +102,7 @@ struct SourceReport {
   static constexpr std::size_t kLongestReason = 300;  ///< characters; what is longer is cut
   std::string source;                                 ///< "nvidia", "rapl", ...
   SourceState state = SourceState::starting;
-  std::string reason;  ///< why it gives nothing; empty when ok
+  std::string reason;  ///< why it gives nothing; when ok, why some of its devices are unknown, else empty
   friend bool operator==(const SourceReport&, const SourceReport&) = default;
 };
 

@@ -18,7 +18,8 @@ namespace tidewatt::metering {
 /// Collects readings and hands over one DeviceSample per device and beat.
 /// - A known power holds since the previous reading of that device, at most `max_hold` (or its own
 /// `hold`): a stall isn't covered.
-/// - An unknown reading covers nothing and ends the previous one's claim.
+/// - An unknown reading covers nothing and ends the previous one's claim; the first known one after it covers
+/// nothing before it, unless a counter says so.
 /// - No known power in the interval: power, instant, min and max are absent, `reason` says why, the device
 /// stays listed.
 /// - Sums are integer mW x ms, so nothing drifts; the mean leaves as an unrounded quotient.
@@ -56,8 +57,9 @@ class IntervalAccumulator {
     Milliseconds covered{0};
     std::optional<Milliwatts> min, max;  ///< also of readings that cover nothing
     std::optional<Watts> latest_known;
-    bool seen = false;   ///< in this interval
-    bool fresh = false;  ///< last reading of this interval is known
+    bool seen = false;    ///< in this interval
+    bool fresh = false;   ///< last reading of this interval is known
+    bool outage = false;  ///< the last reading was unknown: what follows reaches back over nothing
   };
   void begin(Track& track);
   [[nodiscard]] DeviceSample sample_of(const Track& track) const;

@@ -22,6 +22,7 @@ using ToolIndex = std::variant<std::int64_t, std::string>;
 struct ToolDevice {
   ToolIndex index = std::int64_t{0};
   std::optional<ToolIndex> sub_index;
+  bool counted = false;  ///< the tool prints no number: `index` is the place in its list
   std::string name;
   std::string uuid;
   std::string domain;  ///< "cpu_package" = a processor's socket among cards; empty = what the tool is for

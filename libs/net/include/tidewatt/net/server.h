@@ -82,4 +82,8 @@ class Server {
   virtual void stop(Milliseconds drain) = 0;
 };
 
+/// Whether a server could use this pair.
+/// @error invalid_input (the certificate has expired), io (which file, and what to do)
+Status check_tls_files(const std::string& certificate, const std::string& key);
+
 }  // namespace tidewatt::net

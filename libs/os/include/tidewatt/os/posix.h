@@ -34,6 +34,10 @@ std::shared_ptr<FileSystem> with_host_root(std::shared_ptr<FileSystem> files, st
 /// other sessions too; what tools that ended in time left behind is ended once a minute.
 std::unique_ptr<ProcessRunner> make_process_runner();
 
+/// From now on what our children leave behind becomes our child, whatever environment and session it has; the
+/// process runner ends it when no tool runs. For a program whose every child is started by this library.
+void adopt_orphans();
+
 /// Starts argv[0], an absolute path, without a shell and in a process group of its own. Its input and output
 /// are one socket that we hold; what it prints to stderr is dropped. It inherits our environment (a vendor's
 /// library may need LD_LIBRARY_PATH) with LC_ALL=C. `name` is how errors call it.

@@ -1,8 +1,10 @@
 // Reads what a report needs from a ledger, whatever keeps it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,10 +28,18 @@ struct Question {
   bool with_whole = false;  ///< the energy of all nodes, too: contracts are divided by it
   /// nullptr = everybody's; else the tasks that may be seen, (cluster, id). Not with node or cluster.
   const std::set<std::pair<std::string, std::string>>* tasks = nullptr;
+  std::string team;  ///< where `tasks` are all those of one team: which
 };
 
-/// @param tasks, nodes  the registry: teams and groups of tasks, zones of nodes
+/// The registry's tasks; what it gives lives until gather() is over.
+using ReadTasks = std::function<Result<std::span<const ledger::TaskInfo>>()>;
+
+/// @param tasks  the registry: teams and groups of tasks. Not asked where sums by team tell as much
+/// @param nodes  zones of nodes
 /// @error invalid_input  too many lines for the window
+Result<Booked> gather(ledger::ImageSource& source, const Question& question, const ReadTasks& tasks,
+                      const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals);
+/// The same with tasks that are at hand.
 Result<Booked> gather(ledger::ImageSource& source, const Question& question,
                       const std::vector<ledger::TaskInfo>& tasks,
                       const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals);

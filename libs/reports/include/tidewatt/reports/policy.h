@@ -9,6 +9,7 @@
 
 #include "tidewatt/carbon/accounting.h"
 #include "tidewatt/carbon/factor.h"
+#include "tidewatt/carbon/factor_table.h"
 #include "tidewatt/carbon/hourly_series.h"
 #include "tidewatt/carbon/signal.h"
 #include "tidewatt/reports/cfe.h"
@@ -30,6 +31,7 @@ struct ZoneSeries {
 
 struct Policy {
   carbon::Factor factor;
+  carbon::FactorTable zone_factors;  ///< of the zones that it names, instead of `factor`
   std::map<std::string, ZoneSeries> zones;
 
   /// Clean energy bought for the whole organisation by certificates or contracts [kWh per month]; its factor

@@ -122,6 +122,12 @@ struct Day {
   std::array<std::optional<double>, 24> cfe{};  ///< heat map: matched share by hour
 };
 
+/// An annual factor that some of the energy was reckoned with.
+struct FactorUse {
+  std::string zone;  ///< empty = the general one
+  carbon::Factor factor;
+};
+
 struct SeriesUse {
   std::string zone;
   carbon::SeriesIdentity identity;
@@ -142,6 +148,7 @@ struct Report {
   std::vector<Line> lines;
   Line total;  ///< all lines reckoned as one
   std::optional<WideMicrojoules> unattributed;
+  std::vector<FactorUse> zone_factors;  ///< beside `factor`, by zone and year
   std::vector<SeriesUse> series;
   std::vector<Day> days;
   std::optional<BatteryRun> battery;
@@ -150,8 +157,5 @@ struct Report {
 
 /// @error invalid_input  a series or a supply that can't be
 Result<Report> make_report(const Booked& booked, const Policy& policy, const carbon::CarbonView& view);
-
-/// What a reason's code means, in one English sentence.
-std::string_view text_of(std::string_view reason);
 
 }  // namespace tidewatt::reports

@@ -17,6 +17,7 @@ inline constexpr std::size_t kMaxBeats = 1000;
 inline constexpr std::size_t kMaxDevices = 1024;
 inline constexpr std::size_t kMaxHolders = 256;
 inline constexpr std::size_t kMaxIdBytes = 256;
+inline constexpr std::size_t kMaxTextBytes = 4096;  ///< labels' values, model names, reasons
 
 /// Parses a request body: one beat or an array of at most kMaxBeats.
 /// @return one entry per beat, in order: the beat, or why it is refused (its neighbours stand)

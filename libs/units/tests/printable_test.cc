@@ -1,8 +1,8 @@
-#include "tidewatt/attribution/printable.h"
+#include "tidewatt/units/printable.h"
 
 #include <gtest/gtest.h>
 
-namespace tidewatt::attribution {
+namespace tidewatt {
 namespace {
 
 TEST(Printable, WholeTextStaysAsItIs) {
@@ -21,5 +21,11 @@ TEST(Printable, NoCharacterIsCutInTwo) {
   EXPECT_EQ(printable(std::string(1000, 'x'), 10).size(), 10U);
 }
 
+TEST(Printable, IsPrintableSaysWhetherAnythingWouldBeMarked) {
+  EXPECT_TRUE(is_printable("gpu-a01 \u8bad"));
+  EXPECT_TRUE(is_printable(""));
+  for (const auto* text : {"a\nb", "\x01", "a\xff", "\xe8\xae"}) EXPECT_FALSE(is_printable(text));
+}
+
 }  // namespace
-}  // namespace tidewatt::attribution
+}  // namespace tidewatt

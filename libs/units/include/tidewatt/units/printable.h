@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidewatt::attribution {
+namespace tidewatt {
 
 /// Length of the UTF-8 sequence at the start of `text`, which isn't empty; 0 when it is none.
 std::size_t utf8_length(std::string_view text);
@@ -13,4 +13,7 @@ std::size_t utf8_length(std::string_view text);
 /// character cut in two.
 std::string printable(std::string_view text, std::size_t most);
 
-}  // namespace tidewatt::attribution
+/// True: printable() changes nothing but a length.
+bool is_printable(std::string_view text);
+
+}  // namespace tidewatt

@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_predict_command(app, exit_code);
   tidewatt::cli::add_ledger_command(app, exit_code);
   tidewatt::cli::add_carbon_command(app, exit_code);
+  tidewatt::cli::add_k8s_command(app, exit_code);
   tidewatt::cli::add_plan_command(app, exit_code);
   tidewatt::cli::add_run_command(app, exit_code);
   tidewatt::cli::add_study_command(app, exit_code);

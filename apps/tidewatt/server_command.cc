@@ -90,6 +90,10 @@ int run_server(const ServerOptions& options) {
   for (const auto& warning : loaded.arguments.api.factor.warnings) log::warning(warning);
   const auto& folder = loaded.arguments.data_folder;
   fmt::print("Tidewatt {} serves on {}\n", loaded.arguments.api.version, (*runtime)->url());
+  if (const auto url = (*runtime)->cluster_url(); !url.empty())
+    fmt::print("  for a cluster's control plane, without sign-in: {}/k8s/\n", url);
+  if (const auto port = (*runtime)->scaler_port())
+    fmt::print("  KEDA's external scaler, without sign-in: port {}\n", *port);
   fmt::print("  sign in (once, within 15 minutes): {}\n", (*runtime)->login_link("/"));
   fmt::print("  ledger: {}\n", loaded.arguments.store == "memory" ? "in memory, lost at exit"
                                : store::is_postgres_url(loaded.arguments.store)

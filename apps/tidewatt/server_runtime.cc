@@ -22,6 +22,8 @@ constexpr int kTicksPerHousekeeping = 6;
 constexpr int kTicksPerDay = 24 * 3600 / 5;
 constexpr Milliseconds kCertificateNews{21LL * 24 * 3600 * 1000};
 constexpr Milliseconds kDrain{10'000};
+/// Schedulers that don't send names alone send every node whole.
+constexpr std::size_t kLargestClusterBody = 64U << 20U;
 
 sigset_t stop_signals(bool and_reload = false) {
   sigset_t set;
@@ -161,6 +163,71 @@ void ServerRuntime::open_carbon(FileSystem& files) {
   carbon_ = std::make_unique<CarbonThread>(std::move(mixer), std::move(alerts));
 }
 
+net::ServerOptions ServerRuntime::server_options(const Endpoint& endpoint) const {
+  net::ServerOptions options;
+  options.address = endpoint.address;
+  options.port = endpoint.port;
+  options.worker_threads = arguments_.workers;
+  options.tls_certificate_file = arguments_.tls_certificate;
+  options.tls_key_file = arguments_.tls_key;
+  return options;
+}
+
+Status ServerRuntime::listen() {
+  auto options = server_options({arguments_.address, arguments_.port});
+  options.own_encodings = {{"/api/v1/write", "snappy"}};
+  auto listening =
+      net::Server::listen(options, [this](const net::Request& request) { return api_->handle(request); });
+  if (!listening)
+    return tl::unexpected(
+        listening.error().with_context(fmt::format("listen on {}:{}", arguments_.address, arguments_.port)));
+  server_ = *std::move(listening);
+  server_->add_stream("/api/v1/stream",
+                      [this](const net::Request& request, std::shared_ptr<net::EventSink> sink) {
+                        return api_->open_stream(request, std::move(sink));
+                      });
+  return {};
+}
+
+Status ServerRuntime::listen_for_cluster() {
+  if (!arguments_.cluster_listen) return {};
+  const auto& endpoint = *arguments_.cluster_listen;
+  auto options = server_options(endpoint);
+  options.max_body_bytes = kLargestClusterBody;
+  auto listening = net::Server::listen(
+      options, [this](const net::Request& request) { return api_->handle_cluster(request); });
+  if (!listening)
+    return tl::unexpected(listening.error().with_context(
+        fmt::format("kubernetes.listen on {}:{}", endpoint.address, endpoint.port)));
+  cluster_server_ = *std::move(listening);
+  return {};
+}
+
+Status ServerRuntime::listen_for_keda() {
+  if (!arguments_.keda_listen) return {};
+  keda_grpc::ScalerOptions options;
+  options.address = arguments_.keda_listen->address;
+  options.port = arguments_.keda_listen->port;
+  options.tls_certificate_file = arguments_.tls_certificate;
+  options.tls_key_file = arguments_.tls_key;
+  auto listening = keda_grpc::Scaler::listen(
+      options, [this](std::string_view policy) { return api_->wanted_replicas(policy); });
+  if (!listening) return tl::unexpected(listening.error().with_context("keda.listen"));
+  scaler_ = *std::move(listening);
+  return {};
+}
+
+std::string ServerRuntime::url_of(const std::string& address, std::uint16_t port) const {
+  std::string host = address == "0.0.0.0" ? "127.0.0.1" : address == "::" ? "::1" : address;
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return fmt::format("{}://{}:{}", arguments_.tls_certificate.empty() ? "http" : "https", host, port);
+}
+
+std::string ServerRuntime::cluster_url() const {
+  return cluster_server_ ? url_of(arguments_.cluster_listen->address, cluster_server_->port())
+                         : std::string{};
+}
+
 Status ServerRuntime::open(FileSystem& files) {
   TW_TRY_STATUS(open_store(files));
   ledger_ = std::make_unique<ledger::Ledger>(*store_, ledger::Rules{arguments_.api.max_gap});
@@ -177,33 +244,14 @@ Status ServerRuntime::open(FileSystem& files) {
   if (!arguments_.agent_token_copy.empty())
     TW_TRY_STATUS(files.write_atomically(arguments_.agent_token_copy, agent_token_ + "\n"));
 
-  net::ServerOptions options;
-  options.address = arguments_.address;
-  options.port = arguments_.port;
-  options.worker_threads = arguments_.workers;
-  options.own_encodings = {{"/api/v1/write", "snappy"}};
-  options.tls_certificate_file = arguments_.tls_certificate;
-  options.tls_key_file = arguments_.tls_key;
-  auto listening =
-      net::Server::listen(options, [this](const net::Request& request) { return api_->handle(request); });
-  if (!listening)
-    return tl::unexpected(
-        listening.error().with_context(fmt::format("listen on {}:{}", arguments_.address, arguments_.port)));
-  server_ = *std::move(listening);
-  server_->add_stream("/api/v1/stream",
-                      [this](const net::Request& request, std::shared_ptr<net::EventSink> sink) {
-                        return api_->open_stream(request, std::move(sink));
-                      });
+  TW_TRY_STATUS(listen());
+  TW_TRY_STATUS(listen_for_cluster());
+  TW_TRY_STATUS(listen_for_keda());
   if (!arguments_.tls_certificate.empty())
     certificate_watch_ =
         std::make_unique<net::FileWatch>(files, std::vector{arguments_.tls_certificate, arguments_.tls_key});
   api_->set_server_stats([this] { return server_->stats(); });
-  std::string host = arguments_.address == "0.0.0.0" ? "127.0.0.1"
-                     : arguments_.address == "::"    ? "::1"
-                                                     : arguments_.address;
-  if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  url_ =
-      fmt::format("{}://{}:{}", arguments_.tls_certificate.empty() ? "http" : "https", host, server_->port());
+  url_ = url_of(arguments_.address, server_->port());
   housekeeper_ = std::thread{[this] { keep_house(); }};
   return {};
 }
@@ -221,6 +269,7 @@ void ServerRuntime::keep_house() {
     look_after_certificate();
     if (ticks % kTicksPerDay == 0) warn_of_certificate();
     api_->send_tick();
+    if (cluster_server_) api_->renew_cluster_view();
     ++ticks;
     std::unique_lock lock{mutex_};
     if (wake_.wait_for(lock, kTick, [this] { return stopping_; })) return;
@@ -228,7 +277,9 @@ void ServerRuntime::keep_house() {
 }
 
 void ServerRuntime::take_certificate() {
-  if (const auto taken = server_->reload_tls(); !taken) {
+  auto taken = server_->reload_tls();
+  if (taken && cluster_server_) taken = cluster_server_->reload_tls();
+  if (!taken) {
     log::error("the TLS certificate can't be taken, the one before stays in use",
                {{"error", taken.error().to_string()}});
     return;
@@ -274,6 +325,8 @@ void ServerRuntime::stop() {
   wake_.notify_all();
   if (housekeeper_.joinable()) housekeeper_.join();
   carbon_.reset();
+  scaler_.reset();
+  if (cluster_server_) cluster_server_->stop(kDrain);
   if (server_) server_->stop(kDrain);
 }
 

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "server_carbon.h"
 #include "server_settings.h"
 #include "tidewatt/api/api.h"
+#include "tidewatt/keda_grpc/scaler.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/net/file_watch.h"
 #include "tidewatt/net/server.h"
@@ -29,6 +31,12 @@ class ServerRuntime {
 
   /// Where a browser on this machine finds it: "http://127.0.0.1:7310".
   [[nodiscard]] const std::string& url() const { return url_; }
+  /// Where a cluster's control plane finds it; empty without kubernetes.listen.
+  [[nodiscard]] std::string cluster_url() const;
+  /// Of KEDA's external scaler; nullopt without keda.listen.
+  [[nodiscard]] std::optional<std::uint16_t> scaler_port() const {
+    return scaler_ ? std::optional{scaler_->port()} : std::nullopt;
+  }
   /// A fresh one-time login link.
   [[nodiscard]] std::string login_link(std::string_view next);
   [[nodiscard]] const std::string& ops_token() const { return ops_token_; }
@@ -45,6 +53,11 @@ class ServerRuntime {
   Status open(FileSystem& files);
   Status open_store(FileSystem& files);
   void open_carbon(FileSystem& files);
+  Status listen();
+  Status listen_for_cluster();
+  Status listen_for_keda();
+  [[nodiscard]] std::string url_of(const std::string& address, std::uint16_t port) const;
+  [[nodiscard]] net::ServerOptions server_options(const Endpoint& endpoint) const;
   Result<std::string> keep_token(FileSystem& files, const std::string& file, api::Role role,
                                  const std::string& name);
   void keep_house();
@@ -59,7 +72,9 @@ class ServerRuntime {
   std::unique_ptr<ledger::Ledger> ledger_;
   std::unique_ptr<api::Api> api_;
   std::unique_ptr<net::Server> server_;
-  std::unique_ptr<CarbonThread> carbon_;  ///< nullptr without zones
+  std::unique_ptr<net::Server> cluster_server_;  ///< nullptr without kubernetes.listen
+  std::unique_ptr<keda_grpc::Scaler> scaler_;    ///< nullptr without keda.listen
+  std::unique_ptr<CarbonThread> carbon_;         ///< nullptr without zones
   std::mutex certificate_mutex_;
   std::unique_ptr<net::FileWatch> certificate_watch_;  ///< nullptr without TLS
   std::string url_;

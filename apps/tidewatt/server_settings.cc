@@ -11,6 +11,7 @@
 #include "server_access.h"
 #include "server_accounting.h"
 #include "server_carbon.h"
+#include "server_kubernetes.h"
 #include "server_sso.h"
 #include "tidewatt/store/postgres.h"
 #include "tidewatt/units/text.h"
@@ -219,6 +220,7 @@ const config::SettingsTable& server_settings_table() {
     auto settings = own_settings();
     for (auto& setting : carbon_settings()) settings.push_back(std::move(setting));
     for (auto& setting : accounting_settings()) settings.push_back(std::move(setting));
+    for (auto& setting : kubernetes_settings()) settings.push_back(std::move(setting));
     for (auto& setting : sso_settings()) settings.push_back(std::move(setting));
     return settings;
   }()};
@@ -285,6 +287,7 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
   take_sso(settings, arguments, files);
   take_carbon(settings, arguments, files);
   take_accounting(settings, arguments, files);
+  if (values_hold) take_kubernetes(settings, arguments);
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());
   loaded.effective = described(settings);
   return loaded;

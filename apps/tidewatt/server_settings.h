@@ -16,6 +16,11 @@
 
 namespace tidewatt::cli {
 
+struct Endpoint {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
 struct ServerArguments {
   std::string address = "127.0.0.1";
   std::uint16_t port = 7310;
@@ -25,6 +30,8 @@ struct ServerArguments {
   std::string agent_token_copy;  ///< also write the agents' token here; empty = no
   std::string tls_certificate;
   std::string tls_key;
+  std::optional<Endpoint> cluster_listen;  ///< also serve /k8s/ there, without sign-in
+  std::optional<Endpoint> keda_listen;     ///< KEDA's external scaler over gRPC
   std::size_t workers = 2;
   api::ApiOptions api;
   emma::AlertTargets carbon_alerts;
@@ -52,10 +59,6 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
                                   const FileSystem& files);
 
 /// "127.0.0.1:7310", "[::1]:7310", ":7310" (all addresses). @error invalid_input
-struct Endpoint {
-  std::string address;
-  std::uint16_t port = 0;
-};
 Result<Endpoint> parse_endpoint(const std::string& text);
 bool is_loopback(const std::string& address);
 

@@ -245,7 +245,7 @@ void add_token_command(CLI::App& app, int& exit_code) {
   creating->add_option("NAME", made->which, "Who will use it")->required();
   creating->add_option("--role", made->role, "What it may do")
       ->required()
-      ->check(CLI::IsMember({"ops", "viewer", "tenant", "agent"}));
+      ->check(CLI::IsMember({"ops", "viewer", "tenant", "agent", "cluster"}));
   creating->add_option("--team", made->team, "The team whose tasks a tenant may see");
   creating->add_option("--expires-in", made->expires_in, "It ends after so long: 90d (default: never)");
   add_secret_file(*creating, *made);

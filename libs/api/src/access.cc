@@ -15,8 +15,11 @@ namespace tidewatt::api {
 namespace {
 
 constexpr std::size_t kLongestName = 128;
-constexpr std::array<std::pair<Role, std::string_view>, 4> kRoles{
-    {{Role::ops, "ops"}, {Role::tenant, "tenant"}, {Role::viewer, "viewer"}, {Role::agent, "agent"}}};
+constexpr std::array<std::pair<Role, std::string_view>, 5> kRoles{{{Role::ops, "ops"},
+                                                                   {Role::tenant, "tenant"},
+                                                                   {Role::viewer, "viewer"},
+                                                                   {Role::agent, "agent"},
+                                                                   {Role::cluster, "cluster"}}};
 
 Principal principal_of(const ledger::TokenRecord& record, Role role) {
   return Principal{role, record.team, record.name, record.id, record.expires_at, false};

@@ -51,9 +51,12 @@ net::Response sign_in(Core& core, const Call& call) {
     return problem_answer("invalid_token",
                           "no such token, or it is revoked or expired: ask an operator for one");
   }
-  if (principal->role == Role::agent) {
-    core.access.note_failed_sign_in(call.request.remote_address, "an agent's token");
-    return problem_answer("invalid_token", "agent tokens only post heartbeats: sign in with another token");
+  if (principal->role == Role::agent || principal->role == Role::cluster) {
+    core.access.note_failed_sign_in(call.request.remote_address,
+                                    fmt::format("a token of role {}", to_string(principal->role)));
+    return problem_answer("invalid_token",
+                          fmt::format("tokens of role {} are for programs: sign in with another token",
+                                      to_string(principal->role)));
   }
   API_TRY(const auto cookie, core.access.open_session(*principal));
   auto response = empty_answer(204);
@@ -99,7 +102,7 @@ net::Response create_token(Core& core, const Call& call) {
   if (!role)
     return problem_answer(
         "invalid_request",
-        fmt::format("role \"{}\" is unknown (known: ops, tenant, viewer, agent)", role_text));
+        fmt::format("role \"{}\" is unknown (known: ops, tenant, viewer, agent, cluster)", role_text));
   API_TRY(const auto token, core.access.create_token(name, *role, team, expires_at, call.principal.name));
   Json answer = token_json(token.record);
   answer["token"] = token.secret;

@@ -10,6 +10,7 @@
 #include "core.h"
 #include "energy_view.h"
 #include "handlers.h"
+#include "policy_now.h"
 #include "routes.h"
 #include "tenant_view.h"
 #include "tidewatt/base/log.h"
@@ -28,7 +29,7 @@ constexpr Milliseconds kSameFailureAgain{10LL * 60 * 1000};
 
 bool is_api_path(std::string_view path) {
   return path.starts_with("/api/") || path == "/api" || path == "/login" || path.starts_with("/login/") ||
-         path == "/healthz" || path == "/readyz" || path == "/metrics";
+         path.starts_with("/k8s/") || path == "/healthz" || path == "/readyz" || path == "/metrics";
 }
 
 /// GETs that change something: a one-time link is used, a flow begins or ends.
@@ -114,6 +115,14 @@ void finish_get(const net::Request& request, net::Response& response) {
   response.body.clear();
 }
 
+/// Who asks by the cluster listener, as far as anybody knows.
+Principal cluster_listener_principal() {
+  Principal principal;
+  principal.role = Role::cluster;
+  principal.name = "cluster listener";
+  return principal;
+}
+
 struct Stream {
   std::shared_ptr<net::EventSink> sink;
   Principal principal;
@@ -130,6 +139,13 @@ struct Api::Impl {
 
   std::optional<net::Response> admit(const net::Request& request, const Route& route, Principal& principal);
   net::Response dispatch(const net::Request& request, Principal& principal);
+  net::Response dispatch_cluster(const net::Request& request);
+  /// Calls the route's handler for somebody who is let in.
+  net::Response serve(const net::Request& request, const Route& route, const Principal& principal,
+                      std::vector<std::string> ids);
+  /// What every answer gets: nothing inner, headers, counts.
+  void finish(const net::Request& request, net::Response& response, const Principal& principal,
+              SteadyTime started);
   /// Keeps from everybody but operators what a failed store says, and tells the log.
   void conceal(net::Response& response, const Principal& principal);
 
@@ -150,7 +166,8 @@ std::optional<net::Response> Api::Impl::admit(const net::Request& request, const
     return problem_answer("not_signed_in", "send Authorization: Bearer TOKEN, or sign in at /login-page");
   principal = *std::move(caller.principal);
   // Before the role is looked at: being refused costs us as much as being answered.
-  const auto& limit = principal.role == Role::agent ? core.options.agents : core.options.people;
+  const bool is_program = principal.role == Role::agent || principal.role == Role::cluster;
+  const auto& limit = is_program ? core.options.agents : core.options.people;
   const std::string key =
       principal.token_id.empty() ? "login " + session_cookie(request) : principal.token_id;
   if (const auto wait = core.limiter.take(key, limit, core.clock.mono_now())) return rate_limited(*wait);
@@ -178,6 +195,28 @@ void Api::Impl::conceal(net::Response& response, const Principal& principal) {
   log::error("requests fail", {{"error", *failure}});
 }
 
+net::Response Api::Impl::serve(const net::Request& request, const Route& route, const Principal& principal,
+                               std::vector<std::string> ids) {
+  const bool is_get = route.info.method == "GET";
+  net::Response response = route.handler(core, Call{request, principal, std::move(ids)});
+  response.headers.try_emplace("cache-control", is_get ? "private, no-cache" : "no-store");
+  if (is_get) finish_get(request, response);
+  return response;
+}
+
+net::Response Api::Impl::dispatch_cluster(const net::Request& request) {
+  const std::string_view method =
+      request.method == "HEAD" ? std::string_view{"GET"} : std::string_view{request.method};
+  const std::string& raw_path = request.raw_path.empty() ? request.path : request.raw_path;
+  for (const auto& route : routes()) {
+    if (!route.info.cluster_listener || route.info.method != method) continue;
+    if (auto ids = match_path(route.info.path, raw_path))
+      return serve(request, route, cluster_listener_principal(), *std::move(ids));
+  }
+  return problem_answer(
+      "not_found", fmt::format("there is no {} {} on the cluster listener", request.method, request.path));
+}
+
 net::Response Api::Impl::dispatch(const net::Request& request, Principal& principal) {
   const std::string_view method =
       request.method == "HEAD" ? std::string_view{"GET"} : std::string_view{request.method};
@@ -202,10 +241,7 @@ net::Response Api::Impl::dispatch(const net::Request& request, Principal& princi
       return response;
     }
     if (auto refusal = admit(request, route, principal)) return *std::move(refusal);
-    net::Response response = route.handler(core, Call{request, principal, *std::move(ids)});
-    response.headers.try_emplace("cache-control", method == "GET" ? "private, no-cache" : "no-store");
-    if (method == "GET") finish_get(request, response);
-    return response;
+    return serve(request, route, principal, *std::move(ids));
   }
   if (const auto allowed = methods_of(raw_path); !allowed.empty()) {
     auto response = problem_answer("method_not_allowed",
@@ -217,12 +253,30 @@ net::Response Api::Impl::dispatch(const net::Request& request, Principal& princi
       "not_found", fmt::format("there is no {} {}: see /api/openapi.json", request.method, request.path));
 }
 
+void Api::Impl::finish(const net::Request& request, net::Response& response, const Principal& principal,
+                       SteadyTime started) {
+  conceal(response, principal);
+  add_security_headers(response, request.tls);
+  const auto status_class = static_cast<std::size_t>(response.status / 100);
+  if (status_class < core.metrics.answers.size())
+    core.metrics.answers.at(status_class).fetch_add(1, std::memory_order_relaxed);
+  const auto took = core.clock.mono_now() - started;
+  core.metrics.requests.observe(Seconds{static_cast<double>(took.count()) / 1000.0});
+}
+
 Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& rng, ApiOptions options)
     : impl_(new Impl{{store,
                       ledger,
                       clock,
                       std::move(options),
                       Access{store, clock, rng},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
+                      {},
                       {},
                       {},
                       {},
@@ -249,15 +303,23 @@ net::Response Api::handle(const net::Request& request) {
   const auto started = impl_->core.clock.mono_now();
   Principal principal;
   net::Response response = impl_->dispatch(request, principal);
-  impl_->conceal(response, principal);
-  add_security_headers(response, request.tls);
-  const auto status_class = static_cast<std::size_t>(response.status / 100);
-  if (status_class < impl_->core.metrics.answers.size())
-    impl_->core.metrics.answers.at(status_class).fetch_add(1, std::memory_order_relaxed);
-  const auto took = impl_->core.clock.mono_now() - started;
-  impl_->core.metrics.requests.observe(Seconds{static_cast<double>(took.count()) / 1000.0});
+  impl_->finish(request, response, principal, started);
   return response;
 }
+
+net::Response Api::handle_cluster(const net::Request& request) {
+  const auto started = impl_->core.clock.mono_now();
+  net::Response response = impl_->dispatch_cluster(request);
+  impl_->finish(request, response, cluster_listener_principal(), started);
+  return response;
+}
+
+std::optional<int> Api::wanted_replicas(std::string_view policy) {
+  const auto found = policy_now(impl_->core, policy);
+  return found ? std::optional{found->wanted.replicas} : std::nullopt;
+}
+
+void Api::renew_cluster_view() { impl_->core.renew_cluster_view(); }
 
 std::optional<net::Response> Api::open_stream(const net::Request& request,
                                               std::shared_ptr<net::EventSink> sink) {

@@ -17,6 +17,8 @@
 #include "tidewatt/api/access.h"
 #include "tidewatt/api/api.h"
 #include "tidewatt/carbon/visibility.h"
+#include "tidewatt/k8s/admission.h"
+#include "tidewatt/k8s/cluster_view.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/net/http.h"
 #include "tidewatt/oidc/sign_on.h"
@@ -54,6 +56,20 @@ struct Core {
 
   std::unique_ptr<oidc::SignOn> sign_on;  ///< nullptr = not configured
   std::atomic<bool> sso_down{false};
+
+  /// The nodes of options.kubernetes.cluster and the zones' intensities, some seconds old. Never null.
+  std::shared_ptr<const k8s::ClusterView> cluster_view();
+  void renew_cluster_view();
+  /// What teams with a quota used of it this month, at most a minute old. Never null.
+  std::shared_ptr<const k8s::TeamQuotas> team_quotas();
+
+  std::mutex cluster_view_mutex{};
+  std::shared_ptr<const k8s::ClusterView> cached_cluster_view{};
+  SteadyTime cluster_view_at{};
+  std::atomic<bool> cluster_view_blind{false};  ///< the last look couldn't read the nodes, which is told once
+  std::mutex team_quotas_mutex{};
+  std::shared_ptr<const k8s::TeamQuotas> cached_team_quotas{};
+  SteadyTime team_quotas_at{};
 
   std::unique_ptr<KeptAnswers> kept;  ///< last: its thread uses all of the above
 };

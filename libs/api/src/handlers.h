@@ -44,6 +44,13 @@ net::Response get_carbon_latest(Core& core, const Call& call);
 net::Response get_carbon_history(Core& core, const Call& call);
 net::Response get_carbon_forecast(Core& core, const Call& call);
 
+net::Response post_extender_filter(Core& core, const Call& call);
+net::Response post_extender_prioritize(Core& core, const Call& call);
+net::Response post_admission_mutate(Core& core, const Call& call);
+net::Response post_admission_validate(Core& core, const Call& call);
+net::Response get_carbon_intensity(Core& core, const Call& call);
+net::Response get_keda_replicas(Core& core, const Call& call);
+
 net::Response get_accounting(Core& core, const Call& call);
 net::Response get_report(Core& core, const Call& call);
 

@@ -10,6 +10,8 @@ constexpr RoleSet kOps{Role::ops};
 constexpr RoleSet kOverview{Role::ops, Role::viewer};
 constexpr RoleSet kIngest{Role::ops, Role::agent};
 constexpr RoleSet kReporters{Role::ops, Role::agent, Role::tenant};
+constexpr RoleSet kControlPlane{Role::ops, Role::cluster};
+constexpr RoleSet kSignalReaders{Role::ops, Role::viewer, Role::tenant, Role::cluster};
 constexpr RoleSet kAnyone = RoleSet::anyone();
 
 // The stream is opened by Api::open_stream; a plain request for it is told so.
@@ -50,6 +52,12 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/carbon/{zone}/forecast", kReaders}, get_carbon_forecast},
     {{"GET", "/api/v1/carbon/accounting", kReaders}, get_accounting},
     {{"GET", "/api/v1/reports/{period}", kReaders}, get_report},
+    {{"POST", "/k8s/extender/filter", kControlPlane, true}, post_extender_filter},
+    {{"POST", "/k8s/extender/prioritize", kControlPlane, true}, post_extender_prioritize},
+    {{"POST", "/k8s/admission/mutate", kControlPlane, true}, post_admission_mutate},
+    {{"POST", "/k8s/admission/validate", kControlPlane, true}, post_admission_validate},
+    {{"GET", "/api/v1/carbon-intensity", kSignalReaders}, get_carbon_intensity},
+    {{"GET", "/api/v1/keda/replicas", kSignalReaders}, get_keda_replicas},
     {{"GET", "/api/v1/audit", kOps}, list_audit},
     {{"GET", "/api/v1/tokens", kOps}, list_tokens},
     {{"POST", "/api/v1/tokens", kOps}, create_token},
@@ -63,8 +71,8 @@ const Route kRoutes[] = {
     {{"GET", "/login", kAnyone}, open_login_link},
     {{"GET", "/login/sso", kAnyone}, start_sso},
     {{"GET", "/login/sso/callback", kAnyone}, finish_sso},
-    {{"GET", "/healthz", kAnyone}, get_healthz},
-    {{"GET", "/readyz", kAnyone}, get_readyz},
+    {{"GET", "/healthz", kAnyone, true}, get_healthz},
+    {{"GET", "/readyz", kAnyone, true}, get_readyz},
     {{"GET", "/metrics", kOverview}, get_metrics},  // and anyone on loopback: see Api
     {{"GET", "/api/openapi.json", kAnyone}, get_openapi},
 };

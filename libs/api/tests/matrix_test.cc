@@ -15,9 +15,9 @@ using testing::ApiTest;
 using testing::Json;
 
 /// One route. The statuses of each column stand in this order:
-///   bearer:  nobody, agent, viewer, tenant whose team it is, tenant of another team, ops
+///   bearer:  nobody, agent, cluster, viewer, tenant whose team it is, tenant of another team, ops
 ///   cookie and no_csrf (a cookie without the X-Tidewatt-CSRF header):  viewer, own team, other team, ops
-/// Agents have no cookies: AgentsGetNoSession says so.
+/// Agents and clusters have no cookies: ProgramsGetNoSession says so.
 struct Row {
   const char* route;
   const char* target;  ///< $TOKEN and $CODE are filled in
@@ -27,110 +27,126 @@ struct Row {
   const char* no_csrf;
 };
 
-constexpr const char* kOpenBearer = "200 200 200 200 200 200";
+constexpr const char* kReview =
+    R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}})";
+constexpr const char* kOpenBearer = "200 200 200 200 200 200 200";
 constexpr const char* kOpenCookie = "200 200 200 200";
 
 /// n1 ran t1 of team "vision" (group g1), n2 ran t3 of team "language": own is vision, other is language.
 const Row kRows[] = {
-    {"POST /api/v1/heartbeats", "/api/v1/heartbeats", "$BEAT", "401 200 403 403 403 200", "403 403 403 200",
-     "403 403 403 403"},
+    {"POST /api/v1/heartbeats", "/api/v1/heartbeats", "$BEAT", "401 200 403 403 403 403 200",
+     "403 403 403 200", "403 403 403 403"},
     // Who may write is told that this is no snappy block.
-    {"POST /api/v1/write", "/api/v1/write", "x", "401 415 403 403 403 415", "403 403 403 415",
+    {"POST /api/v1/write", "/api/v1/write", "x", "401 415 403 403 403 403 415", "403 403 403 415",
      "403 403 403 403"},
-    {"GET /api/v1/nodes", "/api/v1/nodes", "", "401 403 200 200 200 200", "200 200 200 200",
+    {"GET /api/v1/nodes", "/api/v1/nodes", "", "401 403 403 200 200 200 200", "200 200 200 200",
      "200 200 200 200"},
-    {"GET /api/v1/nodes/{id}", "/api/v1/nodes/n1", "", "401 403 200 200 404 200", "200 200 404 200",
+    {"GET /api/v1/nodes/{id}", "/api/v1/nodes/n1", "", "401 403 403 200 200 404 200", "200 200 404 200",
      "200 200 404 200"},
-    {"GET /api/v1/nodes/{id}/energy", "/api/v1/nodes/n1/energy", "", "401 403 200 200 404 200",
+    {"GET /api/v1/nodes/{id}/energy", "/api/v1/nodes/n1/energy", "", "401 403 403 200 200 404 200",
      "200 200 404 200", "200 200 404 200"},
-    {"GET /api/v1/nodes/{id}/power", "/api/v1/nodes/n1/power", "", "401 403 200 200 404 200",
+    {"GET /api/v1/nodes/{id}/power", "/api/v1/nodes/n1/power", "", "401 403 403 200 200 404 200",
      "200 200 404 200", "200 200 404 200"},
-    {"GET /api/v1/nodes/{id}/carbon-rate", "/api/v1/nodes/n1/carbon-rate", "", "401 403 200 200 404 200",
+    {"GET /api/v1/nodes/{id}/carbon-rate", "/api/v1/nodes/n1/carbon-rate", "", "401 403 403 200 200 404 200",
      "200 200 404 200", "200 200 404 200"},
-    {"GET /api/v1/tasks", "/api/v1/tasks", "", "401 403 200 200 200 200", "200 200 200 200",
+    {"GET /api/v1/tasks", "/api/v1/tasks", "", "401 403 403 200 200 200 200", "200 200 200 200",
      "200 200 200 200"},
-    {"POST /api/v1/tasks", "/api/v1/tasks", R"({"task_id":"t9"})", "401 403 403 403 403 201",
+    {"POST /api/v1/tasks", "/api/v1/tasks", R"({"task_id":"t9"})", "401 403 403 403 403 403 201",
      "403 403 403 201", "403 403 403 403"},
-    {"GET /api/v1/tasks/{id}", "/api/v1/tasks/t1", "", "401 403 200 200 404 200", "200 200 404 200",
+    {"GET /api/v1/tasks/{id}", "/api/v1/tasks/t1", "", "401 403 403 200 200 404 200", "200 200 404 200",
      "200 200 404 200"},
-    {"GET /api/v1/tasks/{id}/energy", "/api/v1/tasks/t1/energy", "", "401 403 200 200 404 200",
+    {"GET /api/v1/tasks/{id}/energy", "/api/v1/tasks/t1/energy", "", "401 403 403 200 200 404 200",
      "200 200 404 200", "200 200 404 200"},
-    {"GET /api/v1/tasks/{id}/power", "/api/v1/tasks/t1/power", "", "401 403 200 200 404 200",
+    {"GET /api/v1/tasks/{id}/power", "/api/v1/tasks/t1/power", "", "401 403 403 200 200 404 200",
      "200 200 404 200", "200 200 404 200"},
     {"POST /api/v1/tasks/{id}/events", "/api/v1/tasks/t1/events", R"({"event":"finished"})",
-     "401 403 403 403 403 204", "403 403 403 204", "403 403 403 403"},
+     "401 403 403 403 403 403 204", "403 403 403 204", "403 403 403 403"},
     {"POST /api/v1/tasks/{id}/progress", "/api/v1/tasks/t1/progress", R"({"epoch":1})",
-     "401 200 403 200 404 200", "403 200 404 200", "403 403 403 403"},
+     "401 200 403 403 200 404 200", "403 200 404 200", "403 403 403 403"},
     {"POST /api/v1/tasks/{id}/usage", "/api/v1/tasks/t1/usage",
-     R"({"request_id":"r","prompt_tokens":1,"completion_tokens":2})", "401 200 403 200 404 200",
+     R"({"request_id":"r","prompt_tokens":1,"completion_tokens":2})", "401 200 403 403 200 404 200",
      "403 200 404 200", "403 403 403 403"},
     {"POST /api/v1/usage", "/api/v1/usage",
      R"({"task_group_id":"g1","request_id":"r","prompt_tokens":1,"completion_tokens":2})",
-     "401 200 403 200 404 200", "403 200 404 200", "403 403 403 403"},
+     "401 200 403 403 200 404 200", "403 200 404 200", "403 403 403 403"},
     {"GET /api/v1/task-groups/{id}/efficiency", "/api/v1/task-groups/g1/efficiency", "",
-     "401 403 200 200 404 200", "200 200 404 200", "200 200 404 200"},
+     "401 403 403 200 200 404 200", "200 200 404 200", "200 200 404 200"},
     {"GET /api/v1/energy/accounts", "/api/v1/energy/accounts?scope=task&ids=t1", "",
-     "401 403 200 200 200 200", "200 200 200 200", "200 200 200 200"},
-    {"GET /api/v1/energy/export", "/api/v1/energy/export?format=json", "", "401 403 403 403 403 200",
+     "401 403 403 200 200 200 200", "200 200 200 200", "200 200 200 200"},
+    {"GET /api/v1/energy/export", "/api/v1/energy/export?format=json", "", "401 403 403 403 403 403 200",
      "403 403 403 200", "403 403 403 200"},
-    {"GET /api/v1/ledger/seals", "/api/v1/ledger/seals", "", "401 403 200 403 403 200", "200 403 403 200",
+    {"GET /api/v1/ledger/seals", "/api/v1/ledger/seals", "", "401 403 403 200 403 403 200", "200 403 403 200",
      "200 403 403 200"},
-    {"POST /api/v1/ledger/seals", "/api/v1/ledger/seals", R"({"month":"2025-01"})", "401 403 403 403 403 400",
-     "403 403 403 400", "403 403 403 403"},
-    {"GET /api/v1/ledger/verify", "/api/v1/ledger/verify", "", "401 403 403 403 403 200", "403 403 403 200",
-     "403 403 403 200"},
-    {"GET /api/v1/dashboard/stats", "/api/v1/dashboard/stats", "", "401 403 200 200 200 200",
+    {"POST /api/v1/ledger/seals", "/api/v1/ledger/seals", R"({"month":"2025-01"})",
+     "401 403 403 403 403 403 400", "403 403 403 400", "403 403 403 403"},
+    {"GET /api/v1/ledger/verify", "/api/v1/ledger/verify", "", "401 403 403 403 403 403 200",
+     "403 403 403 200", "403 403 403 200"},
+    {"GET /api/v1/dashboard/stats", "/api/v1/dashboard/stats", "", "401 403 403 200 200 200 200",
      "200 200 200 200", "200 200 200 200"},
-    {"GET /api/v1/settings/sources", "/api/v1/settings/sources", "", "401 403 200 403 403 200",
+    {"GET /api/v1/settings/sources", "/api/v1/settings/sources", "", "401 403 403 200 403 403 200",
      "200 403 403 200", "200 403 403 200"},
-    {"GET /api/v1/settings/coverage", "/api/v1/settings/coverage", "", "401 403 200 200 200 200",
+    {"GET /api/v1/settings/coverage", "/api/v1/settings/coverage", "", "401 403 403 200 200 200 200",
      "200 200 200 200", "200 200 200 200"},
-    {"GET /api/v1/factors", "/api/v1/factors", "", "401 403 200 200 200 200", "200 200 200 200",
+    {"GET /api/v1/factors", "/api/v1/factors", "", "401 403 403 200 200 200 200", "200 200 200 200",
      "200 200 200 200"},
     // No zone is configured here; see carbon_signals_test.
-    {"GET /api/v1/carbon/zones", "/api/v1/carbon/zones", "", "401 403 200 200 200 200", "200 200 200 200",
+    {"GET /api/v1/carbon/zones", "/api/v1/carbon/zones", "", "401 403 403 200 200 200 200", "200 200 200 200",
      "200 200 200 200"},
-    {"GET /api/v1/carbon/{zone}/latest", "/api/v1/carbon/DE/latest", "", "401 403 404 404 404 404",
+    {"GET /api/v1/carbon/{zone}/latest", "/api/v1/carbon/DE/latest", "", "401 403 403 404 404 404 404",
      "404 404 404 404", "404 404 404 404"},
-    {"GET /api/v1/carbon/{zone}/history", "/api/v1/carbon/DE/history", "", "401 403 404 404 404 404",
+    {"GET /api/v1/carbon/{zone}/history", "/api/v1/carbon/DE/history", "", "401 403 403 404 404 404 404",
      "404 404 404 404", "404 404 404 404"},
-    {"GET /api/v1/carbon/{zone}/forecast", "/api/v1/carbon/DE/forecast", "", "401 403 404 404 404 404",
+    {"GET /api/v1/carbon/{zone}/forecast", "/api/v1/carbon/DE/forecast", "", "401 403 403 404 404 404 404",
      "404 404 404 404", "404 404 404 404"},
     // Tenants by their own tasks only; see accounting_test.
     {"GET /api/v1/carbon/accounting", "/api/v1/carbon/accounting?scope=cluster", "",
-     "401 403 200 403 403 200", "200 403 403 200", "200 403 403 200"},
-    {"GET /api/v1/reports/{period}", "/api/v1/reports/2026-03?scope=team", "", "401 403 200 200 200 200",
+     "401 403 403 200 403 403 200", "200 403 403 200", "200 403 403 200"},
+    {"GET /api/v1/reports/{period}", "/api/v1/reports/2026-03?scope=team", "", "401 403 403 200 200 200 200",
      "200 200 200 200", "200 200 200 200"},
-    {"GET /api/v1/audit", "/api/v1/audit", "", "401 403 403 403 403 200", "403 403 403 200",
+    {"POST /k8s/extender/filter", "/k8s/extender/filter", R"({"NodeNames":["n1"]})",
+     "401 403 200 403 403 403 200", "403 403 403 200", "403 403 403 403"},
+    {"POST /k8s/extender/prioritize", "/k8s/extender/prioritize", R"({"NodeNames":["n1"]})",
+     "401 403 200 403 403 403 200", "403 403 403 200", "403 403 403 403"},
+    {"POST /k8s/admission/mutate", "/k8s/admission/mutate?timeout=10s", kReview,
+     "401 403 200 403 403 403 200", "403 403 403 200", "403 403 403 403"},
+    {"POST /k8s/admission/validate", "/k8s/admission/validate?timeout=10s", kReview,
+     "401 403 200 403 403 403 200", "403 403 403 200", "403 403 403 403"},
+    // Neither a region nor a policy is configured here; see keda_test.
+    {"GET /api/v1/carbon-intensity", "/api/v1/carbon-intensity?region=us-west", "",
+     "401 403 404 404 404 404 404", "404 404 404 404", "404 404 404 404"},
+    {"GET /api/v1/keda/replicas", "/api/v1/keda/replicas?policy=batch", "", "401 403 404 404 404 404 404",
+     "404 404 404 404", "404 404 404 404"},
+    {"GET /api/v1/audit", "/api/v1/audit", "", "401 403 403 403 403 403 200", "403 403 403 200",
      "403 403 403 200"},
-    {"GET /api/v1/tokens", "/api/v1/tokens", "", "401 403 403 403 403 200", "403 403 403 200",
+    {"GET /api/v1/tokens", "/api/v1/tokens", "", "401 403 403 403 403 403 200", "403 403 403 200",
      "403 403 403 200"},
-    {"POST /api/v1/tokens", "/api/v1/tokens", R"({"name":"x","role":"ops"})", "401 403 403 403 403 201",
+    {"POST /api/v1/tokens", "/api/v1/tokens", R"({"name":"x","role":"ops"})", "401 403 403 403 403 403 201",
      "403 403 403 201", "403 403 403 403"},
-    {"DELETE /api/v1/tokens/{id}", "/api/v1/tokens/$TOKEN", "", "401 403 403 403 403 204", "403 403 403 204",
-     "403 403 403 403"},
-    {"POST /api/v1/tokens/{id}/rotate", "/api/v1/tokens/$TOKEN/rotate", "", "401 403 403 403 403 201",
+    {"DELETE /api/v1/tokens/{id}", "/api/v1/tokens/$TOKEN", "", "401 403 403 403 403 403 204",
+     "403 403 403 204", "403 403 403 403"},
+    {"POST /api/v1/tokens/{id}/rotate", "/api/v1/tokens/$TOKEN/rotate", "", "401 403 403 403 403 403 201",
      "403 403 403 201", "403 403 403 403"},
-    {"GET /api/v1/session", "/api/v1/session", "", "401 403 200 200 200 200", "200 200 200 200",
+    {"GET /api/v1/session", "/api/v1/session", "", "401 403 403 200 200 200 200", "200 200 200 200",
      "200 200 200 200"},
     // Signing in looks at the body only, whoever one was before.
-    {"POST /api/v1/session", "/api/v1/session", R"({"token":"$SECRET"})", "204 204 204 204 204 204",
+    {"POST /api/v1/session", "/api/v1/session", R"({"token":"$SECRET"})", "204 204 204 204 204 204 204",
      "204 204 204 204", "204 204 204 204"},
-    {"DELETE /api/v1/session", "/api/v1/session", "", "401 403 204 204 204 204", "204 204 204 204",
+    {"DELETE /api/v1/session", "/api/v1/session", "", "401 403 403 204 204 204 204", "204 204 204 204",
      "403 403 403 403"},
     // As a plain request; the stream itself is TheStreamIsForReaders.
-    {"GET /api/v1/stream", "/api/v1/stream", "", "401 403 400 400 400 400", "400 400 400 400",
+    {"GET /api/v1/stream", "/api/v1/stream", "", "401 403 403 400 400 400 400", "400 400 400 400",
      "400 400 400 400"},
-    {"GET /login", "/login?code=$CODE", "", "303 303 303 303 303 303", "303 303 303 303", "303 303 303 303"},
+    {"GET /login", "/login?code=$CODE", "", "303 303 303 303 303 303 303", "303 303 303 303",
+     "303 303 303 303"},
     {"GET /api/v1/sign-in", "/api/v1/sign-in", "", kOpenBearer, kOpenCookie, kOpenCookie},
     // Not configured here; see sso_test.
-    {"GET /login/sso", "/login/sso", "", "404 404 404 404 404 404", "404 404 404 404", "404 404 404 404"},
-    {"GET /login/sso/callback", "/login/sso/callback", "", "404 404 404 404 404 404", "404 404 404 404",
+    {"GET /login/sso", "/login/sso", "", "404 404 404 404 404 404 404", "404 404 404 404", "404 404 404 404"},
+    {"GET /login/sso/callback", "/login/sso/callback", "", "404 404 404 404 404 404 404", "404 404 404 404",
      "404 404 404 404"},
     {"GET /healthz", "/healthz", "", kOpenBearer, kOpenCookie, kOpenCookie},
     {"GET /readyz", "/readyz", "", kOpenBearer, kOpenCookie, kOpenCookie},
     // From another machine; loopback needs nobody.
-    {"GET /metrics", "/metrics", "", "401 403 200 403 403 200", "200 403 403 200", "200 403 403 200"},
+    {"GET /metrics", "/metrics", "", "401 403 403 200 403 403 200", "200 403 403 200", "200 403 403 200"},
     {"GET /api/openapi.json", "/api/openapi.json", "", kOpenBearer, kOpenCookie, kOpenCookie},
 };
 
@@ -141,13 +157,14 @@ struct Who {
   std::optional<Role> role;  ///< nullopt = nobody
   const char* team;
 };
-constexpr std::array<Who, 6> kWho{{{"nobody", std::nullopt, ""},
+constexpr std::array<Who, 7> kWho{{{"nobody", std::nullopt, ""},
                                    {"agent", Role::agent, ""},
+                                   {"cluster", Role::cluster, ""},
                                    {"viewer", Role::viewer, ""},
                                    {"tenant of the team", Role::tenant, "vision"},
                                    {"tenant of another team", Role::tenant, "language"},
                                    {"ops", Role::ops, ""}}};
-constexpr std::size_t kFirstWithCookie = 2;
+constexpr std::size_t kFirstWithCookie = 3;
 
 /// A server of its own for each question: some of them change what the next would see.
 class World final : public ApiTest {
@@ -177,7 +194,8 @@ class World final : public ApiTest {
   }
   net::Response answer(const net::Request& made) { return api_->handle(made); }
   Api& api() { return *api_; }
-  std::string agent_token() { return token(Role::agent); }
+  std::string token_of(Role role) { return token(role); }
+  net::Response answer_cluster(const net::Request& made) { return api_->handle_cluster(made); }
   net::Response post_session(const std::string& secret) {
     return call("POST", "/api/v1/session", {}, Json{{"token", secret}}.dump());
   }
@@ -243,7 +261,7 @@ class OpenSink final : public net::EventSink {
 };
 
 TEST(AccessMatrix, TheStreamIsForReaders) {
-  const std::array<int, 6> wanted{401, 403, 200, 200, 200, 200};
+  const std::array<int, 7> wanted{401, 403, 403, 200, 200, 200, 200};
   for (std::size_t i = 0; i < kWho.size(); ++i)
     for (const auto way : {Way::bearer, Way::cookie, Way::cookie_without_csrf}) {
       if (way != Way::bearer && i < kFirstWithCookie) continue;
@@ -254,9 +272,30 @@ TEST(AccessMatrix, TheStreamIsForReaders) {
     }
 }
 
-TEST(AccessMatrix, AgentsGetNoSession) {
+TEST(AccessMatrix, ProgramsGetNoSession) {
   World world;
-  EXPECT_EQ(world.post_session(world.agent_token()).status, 401);
+  for (const auto role : {Role::agent, Role::cluster})
+    EXPECT_EQ(world.post_session(world.token_of(role)).status, 401) << to_string(role);
+}
+
+TEST(AccessMatrix, TheClusterListenerServesItsRoutesAloneAndAsksNobody) {
+  World world;
+  const std::set<std::string> wanted{"GET /healthz",
+                                     "GET /readyz",
+                                     "POST /k8s/extender/filter",
+                                     "POST /k8s/extender/prioritize",
+                                     "POST /k8s/admission/mutate",
+                                     "POST /k8s/admission/validate"};
+  std::set<std::string> served;
+  for (const auto& row : kRows) {
+    const auto answer =
+        world.answer_cluster(world.ask(row.route, row.target, row.body, kWho.back(), Way::bearer));
+    if (answer.status != 404) served.insert(row.route);
+    const auto nobody =
+        world.answer_cluster(world.ask(row.route, row.target, row.body, kWho.front(), Way::bearer));
+    EXPECT_EQ(nobody.status, answer.status) << row.route;
+  }
+  EXPECT_EQ(served, wanted);
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/accelerators.h"
+#include "tools/banners.h"
 #include "tools/input.h"
 #include "tools/node_tools.h"
 #include "tools/nvidia_smi.h"
@@ -175,7 +177,9 @@ nlohmann::ordered_json json_of(const ToolIndex& index) {
 
 nlohmann::ordered_json json_of(const std::optional<Watts>& power) {
   if (!power) return nullptr;
-  return power->value();
+  // Sums of decimal fractions are off in the last digit: no tool prints less than a microwatt.
+  constexpr double kMicrowattsPerWatt = 1e6;
+  return std::round(power->value() * kMicrowattsPerWatt) / kMicrowattsPerWatt;
 }
 
 /// One card told twice (a tool in a loop, two outputs in one file) is one, as told last. Sensors that are
@@ -240,6 +244,7 @@ Result<ToolReadings> parse_tool(std::string_view tool, std::string_view command,
   for (const auto& known : registry()) {
     if (known.name != tool) continue;
     TW_TRY(const std::string plain, tools::normalised(tool, text));
+    TW_TRY_STATUS(tools::own_output(tool, plain));
     TW_TRY(auto readings, known.parse(command, plain));
     drop_repeats(readings);
     if (readings.devices.size() > kMaxDevices)

@@ -17,6 +17,35 @@ TEST(AmdSmi, TheSectionDecidesWhatSocketPowerIs) {
   EXPECT_EQ(reason(bound), "no_power_reading_in_this_command");
 }
 
+TEST(AmdSmi, ALimitPartedFromItsSectionIsStillALimit) {
+  const std::string max = "        MAX_POWER: 203 W\n";
+  const std::string socket = "        SOCKET_POWER: 193 W\n";
+  for (const std::string& body : {"    LIMIT:\nWARNING: AMD-SMI is older than the driver\n" + max + socket,
+                                  " LIMIT:\n MAX_POWER: 203 W\n SOCKET_POWER: 193 W\n" + std::string{},
+                                  "LIMIT:\nSOCKET_POWER: 193 W\n" + std::string{}, max + socket,
+                                  socket + "        SLOWDOWN_EDGE_TEMPERATURE: 100 C\n"})
+    for (const std::string_view command : {"amd-smi", "amd-smi static --limit"}) {
+      const auto r = read("amd-smi", "GPU: 0\n" + body, command);
+      ASSERT_EQ(r.devices.size(), 1U) << body;
+      EXPECT_FALSE(r.devices[0].power) << body;
+      EXPECT_DOUBLE_EQ(limit(r), 193) << body;
+    }
+  for (const std::string_view command :
+       {"amd-smi static --limit", "amd-smi static -l -g 0", "amd-smi static"})
+    EXPECT_EQ(reason(read("amd-smi", "GPU: 0\n" + socket, command)), "no_power_reading_in_this_command");
+}
+
+TEST(AmdSmi, ADrawPartedFromItsSectionIsStillADraw) {
+  EXPECT_DOUBLE_EQ(watts(read("amd-smi", "GPU: 0\n    POWER:\nWARNING: old\n        SOCKET_POWER: 13 W\n",
+                              "amd-smi metric --power")),
+                   13);
+  const auto both = read("amd-smi",
+                         "GPU: 0\n    LIMIT:\n        MAX_POWER: 203 W\n        SOCKET_POWER: 193 W\n"
+                         "    POWER:\n        SOCKET_POWER: 13 W\n");
+  EXPECT_DOUBLE_EQ(watts(both), 13);
+  EXPECT_DOUBLE_EQ(limit(both), 193);
+}
+
 TEST(AmdSmi, LimitsOfSeveralTrackersAreTheFirstOnes) {
   const auto r =
       read("amd-smi",

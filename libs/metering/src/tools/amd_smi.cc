@@ -3,6 +3,7 @@
 // table and POWER_METRICS (complete / adapted), the default table of ROCm 7 and `monitor` with and without
 // PWR_CAP (adapted), CSV of metric, static and monitor (no sample). UBB_POWER is a whole baseboard and never
 // taken.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tidewatt/metering/beat.h"
@@ -120,6 +121,14 @@ Result<ToolReadings> parse_amd_smi_json(std::string_view text) {
   return readings;
 }
 
+// `static` prints no draws, with or without --limit.
+bool asks_for_limits(std::string_view command) {
+  const auto words = words_of(command);
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word == "static" || word == "--limit" || word == "-l";
+  });
+}
+
 }  // namespace
 
 Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view text) {
@@ -133,7 +142,9 @@ Result<ToolReadings> parse_amd_smi(std::string_view command, std::string_view te
   if (has_box_header(table, text)) return parse_box_table(table, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
   if (!blocks_of(text, heading).empty()) {
-    auto readings = parse_sections(kAmdSmiName, text, heading, {});
+    const PowerRules rules{.limits_as_draws = asks_for_limits(command) ? LimitsAsDraws::always
+                                                                       : LimitsAsDraws::beside_limits};
+    auto readings = parse_sections(kAmdSmiName, text, heading, rules);
     if (!readings) return readings;
     for (auto& device : readings->devices)
       if (!device.domain.empty()) make_socket(device);

@@ -270,24 +270,26 @@ void read_power(const BoxTable& table, const Layout& layout, const std::vector<s
 }
 
 struct Run {
-  std::size_t line = 0;  ///< of its first line, from 0
   std::vector<std::string_view> lines;
+  std::vector<std::size_t> at;  ///< their places in the text, from 0
 };
 
-// Runs of content lines. `ends` marks where text that is no table follows.
-std::vector<Run> runs_of(const std::vector<std::string_view>& lines, std::size_t from, bool to_first_gap) {
+void append(std::vector<Run>& runs, bool& open, std::string_view line, std::size_t at) {
+  if (!open) runs.emplace_back();
+  open = true;
+  runs.back().lines.push_back(trim(line));
+  runs.back().at.push_back(at);
+}
+
+// Runs of content lines: anything else ends one.
+std::vector<Run> runs_of(const std::vector<std::string_view>& lines) {
   std::vector<Run> runs;
   bool open = false;
-  for (std::size_t i = from; i < lines.size(); ++i) {
-    if (to_first_gap && !runs.empty() && trim(lines[i]).empty()) break;
-    if (is_content(lines[i])) {
-      if (!open) runs.push_back({i, {}});
-      runs.back().lines.push_back(trim(lines[i]));
-      open = true;
-      continue;
-    }
-    open = false;
-    if (to_first_gap && !is_rule(lines[i]) && !trim(lines[i]).empty()) break;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (is_content(lines[i]))
+      append(runs, open, lines[i], i);
+    else
+      open = false;
   }
   return runs;
 }
@@ -317,6 +319,65 @@ bool is_closed(const std::vector<std::string_view>& lines, std::size_t first_row
 
 bool is_process_table(std::string_view line) {
   return contains(lower(line), "process") || contains(line, " PID ") || contains(line, "MIG devices");
+}
+
+bool begins_a_device(const Layout& layout, std::string_view line) {
+  const auto number = parse_int64(word_at({line}, layout.index));
+  return layout.index.line == 0 && number && *number >= 0;
+}
+
+// Whether a line fits the header's line at this place of a device's block.
+bool fits(const Layout& layout, std::string_view line, std::size_t place) {
+  return cells_of(line, '|').size() == layout.cells[place] && (place > 0 || begins_a_device(layout, line));
+}
+
+bool prints_watts(std::string_view line) {
+  for (const auto cell : cells_of(line, '|'))
+    for (const auto value : values_of(cell))
+      if (parse_watts(value, "").watts || is_power_pair(value, false)) return true;
+  return false;
+}
+
+// The rows below a header. A message or a blank line between them neither ends the table nor a device's
+// block; behind one only what fits the header goes on, and a title or other names begin another table.
+Result<std::vector<Run>> rows_of(const BoxTable& table, const Layout& layout,
+                                 const std::vector<std::string_view>& lines, std::size_t from) {
+  const auto height = layout.cells.size();
+  std::vector<Run> runs;
+  bool open = false;
+  bool interrupted = false;
+  for (std::size_t i = from; i < lines.size(); ++i) {
+    if (!is_content(lines[i])) {
+      if (is_rule(lines[i]))
+        open = false;
+      else
+        interrupted = true;
+      continue;
+    }
+    const auto line = trim(lines[i]);
+    if ((!open || interrupted) && is_process_table(line)) break;
+    if (interrupted && !runs.empty()) {
+      if (!open || !fits(layout, line, runs.back().lines.size() % height)) open = false;
+      if (!open && !fits(layout, line, 0)) {
+        if (begins_a_device(layout, line) || prints_watts(line))
+          return layout_error(table.tool, i + 1, "a whole row below the line that interrupts the table",
+                              line);
+        break;
+      }
+    }
+    interrupted = false;
+    append(runs, open, line, i);
+  }
+  return runs;
+}
+
+// A line that is printed twice would make every line below it another one's.
+void drop_repeated_line(Run& run, std::size_t height) {
+  if (run.lines.size() % height != 1) return;
+  const auto twice = std::adjacent_find(run.lines.begin(), run.lines.end());
+  if (twice == run.lines.end()) return;
+  run.at.erase(run.at.begin() + (twice - run.lines.begin()));
+  run.lines.erase(twice);
 }
 
 }  // namespace
@@ -352,7 +413,7 @@ std::vector<std::string_view> pair_of(std::string_view value) {
 
 bool has_box_header(const BoxTable& table, std::string_view text) {
   const auto lines = lines_of(text);
-  for (const auto& run : runs_of(lines, 0, false)) {
+  for (const auto& run : runs_of(lines)) {
     if (is_process_table(run.lines[0])) continue;
     const auto layout = layout_of(table, run.lines);
     if (layout.has_index && (layout.has_power || !table.no_power_reason.empty())) return true;
@@ -367,12 +428,12 @@ Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text)
   std::optional<Layout> layout;
   std::size_t header_line = 0;
   std::size_t height = 0;
-  for (const auto& run : runs_of(lines, 0, false)) {
+  for (const auto& run : runs_of(lines)) {
     if (is_process_table(run.lines[0])) continue;
     auto found = layout_of(table, run.lines);
     if (!found.has_index || (!found.has_power && table.no_power_reason.empty())) continue;
     layout = std::move(found);
-    header_line = run.line;
+    header_line = run.at.front();
     height = run.lines.size();
     break;
   }
@@ -380,19 +441,17 @@ Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text)
     return layout_error(table.tool, 1, "a table header that names the devices and their power",
                         lines.empty() ? std::string_view{} : trim(lines[0]));
 
-  auto runs = runs_of(lines, header_line + height, true);
-  runs.erase(
-      std::find_if(runs.begin(), runs.end(), [](const Run& run) { return is_process_table(run.lines[0]); }),
-      runs.end());
   // Without the rule below it the header takes the first rows in: then it is higher than any device.
   for (std::size_t i = header_line; i < header_line + height; ++i)
     if (begins_a_row(lines[i]))
       return layout_error(table.tool, i + 1, "a rule between the header and the first row", trim(lines[i]));
+  TW_TRY(auto runs, rows_of(table, *layout, lines, header_line + height));
+  for (auto& run : runs) drop_repeated_line(run, height);
   if (runs.empty())
     return layout_error(table.tool, lines.size(), "rows below the table's header", trim(lines.back()));
-  auto end = runs.back().line + runs.back().lines.size();
+  auto end = runs.back().at.back() + 1;
   while (end < lines.size() && trim(lines[end]).empty()) ++end;
-  if (!is_closed(lines, runs.front().line, end, is_open(text)))
+  if (!is_closed(lines, runs.front().at.front(), end, is_open(text)))
     return truncation_error(table.tool, text, "the rule that closes the table");
   if (std::all_of(runs.begin(), runs.end(), [&](const Run& run) { return run.lines.size() < height; }))
     return layout_error(
@@ -410,7 +469,7 @@ Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text)
           run.lines.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step, run.lines.size())));
       const auto number = parse_int64(word_at(block, layout->index));
       if (!number || *number < 0)
-        return layout_error(table.tool, run.line + begin + 1, "a device's number in its rows", block[0]);
+        return layout_error(table.tool, run.at[begin] + 1, "a device's number in its rows", block[0]);
       ToolDevice device;
       device.index = *number;
       if (layout->part)
@@ -436,33 +495,34 @@ std::size_t offset_of(std::string_view text, const std::vector<std::string_view>
 
 // Where the tables of a loop begin: at the first one's banner when it comes again, else at its header.
 std::vector<std::size_t> starts_of(const BoxTable& table, const std::vector<std::string_view>& lines) {
-  const auto runs = runs_of(lines, 0, false);
+  const auto runs = runs_of(lines);
   const auto first = std::find_if(runs.begin(), runs.end(), [&](const Run& run) {
     if (is_process_table(run.lines[0])) return false;
     const auto layout = layout_of(table, run.lines);
     return layout.has_index && (layout.has_power || !table.no_power_reason.empty());
   });
   if (first == runs.end()) return {0};
+  const auto first_line = first->at.front();
   std::size_t above = 0;  // lines of the table above the header
-  while (above < first->line &&
-         (is_content(lines[first->line - above - 1]) || is_rule(lines[first->line - above - 1])))
+  while (above < first_line &&
+         (is_content(lines[first_line - above - 1]) || is_rule(lines[first_line - above - 1])))
     ++above;
   const auto begins_with = [&](const std::vector<std::string_view>& wanted) {
     std::vector<std::size_t> found;
     for (std::size_t i = static_cast<std::size_t>(first - runs.begin()); i < runs.size(); ++i)
       if (runs[i].lines.size() >= wanted.size() &&
           std::equal(wanted.begin(), wanted.end(), runs[i].lines.begin(), same_words))
-        found.push_back(runs[i].line);
+        found.push_back(runs[i].at.front());
     return found;
   };
   auto starts = begins_with(first->lines);
   auto distance = above;
-  if (first != runs.begin() && (first - 1)->line + above >= first->line) {
+  if (first != runs.begin() && (first - 1)->at.front() + above >= first_line) {
     auto banners = begins_with({(first - 1)->lines[0]});
     if (banners.size() + 1 >= starts.size()) {
-      distance = (first - 1)->line + above - first->line;
+      distance = (first - 1)->at.front() + above - first_line;
       starts = std::move(banners);
-      starts.insert(starts.begin(), first->line);
+      starts.insert(starts.begin(), first_line);
     }
   }
   for (auto& start : starts) start -= std::min(start, distance);

@@ -42,7 +42,7 @@ struct Header {
   std::size_t line = 0;
   std::vector<Token> labels;
   std::size_t index = 0;
-  std::size_t power = 0;
+  std::optional<std::size_t> power;  ///< nullopt = names of other things
   std::optional<std::size_t> limit, part;
   bool averaged = false;
 };
@@ -90,20 +90,37 @@ std::optional<Header> header_in(const ColumnTable& table, std::string_view line)
   return header;
 }
 
+std::optional<Header> header_at(const ColumnTable& table, const std::vector<std::string_view>& lines,
+                                std::size_t at) {
+  auto header = header_in(table, lines[at]);
+  if (!header) return std::nullopt;
+  header->line = at;
+  // The line below may qualify the names: "(Edge)  (Avg)", "(Junction)  (Socket)".
+  if (at + 1 < lines.size())
+    for (const auto& token : tokens_of(lines[at + 1], false))
+      if (token.text.starts_with('(') && token.begin < header->labels[*header->power].end &&
+          token.end > header->labels[*header->power].begin && judge_label(token.text, true).averaged)
+        header->averaged = true;
+  return header;
+}
+
 std::optional<Header> find_header(const ColumnTable& table, const std::vector<std::string_view>& lines) {
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto header = header_in(table, lines[i]);
-    if (!header) continue;
-    header->line = i;
-    // The line below may qualify the names: "(Edge)  (Avg)", "(Junction)  (Socket)".
-    if (i + 1 < lines.size())
-      for (const auto& token : tokens_of(lines[i + 1], false))
-        if (token.text.starts_with('(') && token.begin < header->labels[header->power].end &&
-            token.end > header->labels[header->power].begin && judge_label(token.text, true).averaged)
-          header->averaged = true;
-    return header;
-  }
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (auto header = header_at(table, lines, i)) return header;
   return std::nullopt;
+}
+
+// Names of other things than power, over the same devices: nothing but words, the device's first of all.
+std::optional<Header> other_header(const ColumnTable& table, std::string_view line) {
+  if (has_field(line)) return std::nullopt;
+  Header header;
+  header.labels = tokens_of(line, false);
+  if (header.labels.size() < 2 || !is_any(header.labels[0].text, table.index_labels) ||
+      std::any_of(header.labels.begin(), header.labels.end(), [](const Token& label) {
+        return label.text.find_first_of("0123456789") != std::string_view::npos;
+      }))
+    return std::nullopt;
+  return header;
 }
 
 bool is_frame(std::string_view line) { return line.starts_with("===") || line.starts_with("---"); }
@@ -210,15 +227,14 @@ void count_cards_once(ToolReadings& readings, const std::vector<std::optional<st
 
 Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view text, bool between_rules) {
   const auto lines = lines_of(text);
-  const auto header = find_header(table, lines);
+  auto header = find_header(table, lines);
   if (!header)
     return layout_error(table.tool, 1, "a line of column names with the device and its power",
                         lines.empty() ? std::string_view{} : trim(lines[0]));
   ToolReadings readings;
   std::vector<std::optional<std::int64_t>> partitions;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
-  const auto index_end = header->index + 1 < header->labels.size() ? header->labels[header->index + 1].begin
-                                                                   : std::string_view::npos;
+  const auto first_header = header->line;
   // A table that stands between rules ends with one; another ends anywhere.
   bool framed =
       between_rules || std::any_of(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(header->line),
@@ -226,7 +242,14 @@ Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view 
   bool closed = false;
   for (std::size_t i = header->line + 1; i < lines.size(); ++i) {
     const auto line = trim(lines[i]);
-    if (line.empty() || header_in(table, lines[i])) continue;  // watch mode repeats the names
+    if (line.empty()) continue;
+    auto later =
+        header_at(table, lines, i);  // watch mode repeats the names, another command orders them anew
+    if (!later) later = other_header(table, lines[i]);
+    if (later) {
+      header = std::move(later);
+      continue;
+    }
     if (line.starts_with('=') || line.starts_with('-')) {
       closed = !readings.devices.empty();
       if (closed) break;
@@ -237,6 +260,8 @@ Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view 
     if (header->index >= values.size()) continue;
     const auto& first = values[header->index];
     const auto number = parse_int64(first.text);
+    const auto index_end = header->index + 1 < header->labels.size() ? header->labels[header->index + 1].begin
+                                                                     : std::string_view::npos;
     // Lines between the rows (warnings, a card's long name) start elsewhere or with no number.
     if (!number || *number < 0 || first.begin >= index_end) continue;
     ToolDevice device;
@@ -248,8 +273,10 @@ Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view 
     if (header->limit)
       if (const auto limit = value_of(*header, values, *header->limit))
         set_limit(device, *limit, judge_label(header->labels[*header->limit].text).unit);
-    if (const auto power = value_of(*header, values, header->power))
-      set_power(device, {{*power, header->averaged, judge_label(header->labels[header->power].text).unit}},
+    if (!header->power)
+      device.reason = "no power column over this row";
+    else if (const auto power = value_of(*header, values, *header->power))
+      set_power(device, {{*power, header->averaged, judge_label(header->labels[*header->power].text).unit}},
                 "tool_prints_nothing");
     else
       device.reason = "garbled: the row has other cells than its header";
@@ -262,13 +289,13 @@ Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view 
     if (is_new) {
       readings.devices.push_back(std::move(device));
       partitions.push_back(partition_of(values));
-    } else {
+    } else if (header->power || !readings.devices[place->second].power) {
       readings.devices[place->second] = std::move(device);
     }
   }
   if (readings.devices.empty())
-    return layout_error(table.tool, header->line + 1, "a row per device below the column names",
-                        trim(lines[header->line]));
+    return layout_error(table.tool, first_header + 1, "a row per device below the column names",
+                        trim(lines[first_header]));
   if (framed && !closed) return truncation_error(table.tool, text, "a line of '=' or '-' below the rows");
   count_cards_once(readings, partitions);
   add_up(readings);

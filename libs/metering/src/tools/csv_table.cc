@@ -143,73 +143,140 @@ bool has_csv_header(const CsvTable& table, std::string_view text) {
   return false;
 }
 
+namespace {
+
+// Names again, in whatever order: what tells them from a row, damaged or not, is that they hold no number and
+// spell the device or the power out.
+bool is_header(const CsvTable& table, const std::vector<std::string_view>& cells) {
+  bool spelt_out = false;
+  for (const auto cell : cells) {
+    if (parse_double(unquoted(cell)) || parse_watts(unquoted(cell), "").watts) return false;
+    const auto name = lower(cell);
+    spelt_out = spelt_out || ((contains(name, "power") || contains(name, "pwr") || contains(name, "watt")) &&
+                              judge_label(cell).power);
+  }
+  return spelt_out || columns_of(table, cells).index;
+}
+
+// Rows of one text under the names that were printed last.
+class CsvRows {
+ public:
+  explicit CsvRows(const CsvTable& table) : table_(table) {}
+
+  void begin_table(Columns columns) {
+    const bool draws = !columns.draws.empty();
+    const bool identified = columns.index || columns.uuid;
+    skipped_ = !draws && !identified && !readings_.devices.empty();
+    // Without names for the devices on both sides a new snapshot takes the place of the one before it.
+    if (draws && !(identified && (columns_.index || columns_.uuid))) {
+      readings_.devices.clear();
+      known_.clear();
+    }
+    has_parts_ = has_parts_ || columns.part;
+    columns_ = std::move(columns);
+  }
+
+  Status add(std::string_view line, std::size_t at, bool open) {
+    const auto cells = cells_of(line, ',');
+    const auto number = columns_.index && *columns_.index < cells.size()
+                            ? number_in(unquoted(cells[*columns_.index]))
+                            : std::nullopt;
+    // A row whose device can't be told is no row ("system", warnings between the rows).
+    if (skipped_ || (columns_.index && (!number || *number < 0))) return {};
+    if (!columns_.index && names_a_whole(cells[0])) return {};
+    // Commas within numbers move all that stands behind them, the device's number too.
+    if (cells.size() > columns_.names.size() && columns_.index.value_or(0) > 0)
+      return layout_error(table_.tool, at, fmt::format("{} cells as the header names", columns_.names.size()),
+                          trim(line));
+    auto device = read(cells, at, open);
+    device.index = number.value_or(static_cast<std::int64_t>(readings_.devices.size()));
+    std::int64_t part = -1;
+    if (columns_.part && *columns_.part < cells.size())
+      part = parse_int64(cells[*columns_.part]).value_or(-1);
+    if (part >= 0) device.sub_index = ToolIndex{part};
+    const auto identity = number                 ? fmt::format("#{}/{}", *number, part)
+                          : !device.uuid.empty() ? device.uuid
+                                                 : fmt::format("row {}", at);
+    if (!number && device.uuid.empty() && columns_.time && !readings_.devices.empty())
+      return layout_error(table_.tool, at,
+                          "a column that names the device: rows of several times can't be told apart",
+                          trim(line));
+    const auto [place, is_new] = known_.emplace(identity, readings_.devices.size());
+    if (is_new) {
+      readings_.devices.push_back(std::move(device));
+    } else if (auto& before = readings_.devices[place->second]; !columns_.draws.empty() || !before.power) {
+      // Columns of other things say nothing of the draw that is known.
+      device.index = before.index;
+      before = std::move(device);
+    }
+    return {};
+  }
+
+  ToolReadings finish() {
+    if (has_parts_) keep_wholes(readings_);
+    add_up(readings_);
+    return std::move(readings_);
+  }
+
+  [[nodiscard]] bool speaks_of_power() const { return columns_.speaks_of_power; }
+  [[nodiscard]] bool is_empty() const { return readings_.devices.empty(); }
+
+ private:
+  [[nodiscard]] ToolDevice read(const std::vector<std::string_view>& cells, std::size_t at, bool open) const {
+    const auto names = columns_.names.size();
+    ToolDevice device;
+    if (cells.size() != names) {
+      device.reason =
+          open && cells.size() < names
+              ? fmt::format("{}: line {} has {} cells, the header names {}", kTruncated, at, cells.size(),
+                            names)
+              : fmt::format("garbled: line {} has {} cells, the header names {}", at, cells.size(), names);
+      return device;
+    }
+    device = device_of(columns_, cells);
+    if (open && may_be_cut(cells.back()) &&
+        std::any_of(columns_.draws.begin(), columns_.draws.end(),
+                    [&](const auto& draw) { return draw.first + 1 == cells.size(); })) {
+      device.power.reset();
+      device.reason = fmt::format("{}: line {} ends within its last number", kTruncated, at);
+    }
+    return device;
+  }
+
+  const CsvTable& table_;
+  Columns columns_;
+  bool has_parts_ = false;
+  bool skipped_ = false;  ///< rows that tell neither a device nor a draw
+  ToolReadings readings_;
+  std::map<std::string, std::size_t, std::less<>> known_;  ///< identity -> place
+};
+
+}  // namespace
+
 Result<ToolReadings> parse_csv_table(const CsvTable& table, std::string_view command, std::string_view text) {
   const auto lines = lines_of(text);
   std::size_t first = 0;
   while (first < lines.size() && trim(lines[first]).empty()) ++first;
-  Columns columns;
-  std::string_view header;
-  if (has_csv_header(table, text)) {
-    header = trim(lines[first]);
-    columns = columns_of(table, cells_of(lines[first], ','));
-    ++first;
-  } else {
-    columns = columns_of(table, asked_for(table, command));
-  }
-  if (!columns.speaks_of_power)
+  CsvRows rows(table);
+  if (has_csv_header(table, text))
+    rows.begin_table(columns_of(table, cells_of(lines[first++], ',')));
+  else
+    rows.begin_table(columns_of(table, asked_for(table, command)));
+  if (!rows.speaks_of_power())
     return layout_error(table.tool, first + 1, "CSV with a column that names power",
                         first < lines.size() ? trim(lines[first]) : std::string_view{});
-  ToolReadings readings;
-  std::map<std::string, std::size_t, std::less<>> known;
   for (std::size_t i = first; i < lines.size(); ++i) {
-    const auto line = trim(lines[i]);
-    if (line.empty() || line == header) continue;
-    const auto cells = cells_of(lines[i], ',');
-    auto number = columns.index && *columns.index < cells.size() ? number_in(unquoted(cells[*columns.index]))
-                                                                 : std::nullopt;
-    // A row whose device can't be told is no row ("system", warnings between the rows).
-    if (columns.index && (!number || *number < 0)) continue;
-    if (!columns.index && names_a_whole(cells[0])) continue;
-    const bool open_end = i + 1 == lines.size() && is_open(text);
-    ToolDevice device;
-    if (open_end && cells.size() < columns.names.size()) {
-      device.reason = fmt::format("{}: line {} has {} cells, the header names {}", kTruncated, i + 1,
-                                  cells.size(), columns.names.size());
-    } else if (cells.size() != columns.names.size()) {
-      device.reason = fmt::format("garbled: line {} has {} cells, the header names {}", i + 1, cells.size(),
-                                  columns.names.size());
-    } else {
-      device = device_of(columns, cells);
-      if (open_end && may_be_cut(cells.back()) &&
-          std::any_of(columns.draws.begin(), columns.draws.end(),
-                      [&](const auto& draw) { return draw.first + 1 == cells.size(); })) {
-        device.power.reset();
-        device.reason = fmt::format("{}: line {} ends within its last number", kTruncated, i + 1);
-      }
-    }
-    device.index = number.value_or(static_cast<std::int64_t>(readings.devices.size()));
-    std::int64_t part = -1;
-    if (columns.part && *columns.part < cells.size()) part = parse_int64(cells[*columns.part]).value_or(-1);
-    if (part >= 0) device.sub_index = ToolIndex{part};
-    const auto identity = number                 ? fmt::format("#{}/{}", *number, part)
-                          : !device.uuid.empty() ? device.uuid
-                                                 : fmt::format("row {}", i);
-    if (!number && device.uuid.empty() && columns.time && !readings.devices.empty())
-      return layout_error(table.tool, i + 1,
-                          "a column that names the device: rows of several times can't be told apart", line);
-    const auto [place, is_new] = known.emplace(identity, readings.devices.size());
-    if (is_new) {
-      readings.devices.push_back(std::move(device));
-    } else {
-      device.index = readings.devices[place->second].index;
-      readings.devices[place->second] = std::move(device);
-    }
+    if (trim(lines[i]).empty()) continue;
+    auto cells = cells_of(lines[i], ',');
+    if (is_header(table, cells))
+      rows.begin_table(columns_of(table, std::move(cells)));
+    else
+      TW_TRY_STATUS(rows.add(lines[i], i + 1, i + 1 == lines.size() && is_open(text)));
   }
-  if (readings.devices.empty())
+  if (rows.is_empty())
     return layout_error(table.tool, lines.size(), "a row per device below the names",
                         lines.empty() ? std::string_view{} : trim(lines.back()));
-  if (columns.part) keep_wholes(readings);
-  add_up(readings);
+  auto readings = rows.finish();
   if (is_open(text)) readings.total.reset();
   return readings;
 }

@@ -28,7 +28,14 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
+// A page break between two outputs is nothing; a NUL stands where a buffer's blank was lost.
+void append_ascii(std::string& out, char c) {
+  if (c == '\f' || c == '\v') return;
+  out += c == '\0' ? ' ' : c;
+}
+
 void append_plain(std::string& out, std::uint32_t code) {
+  if (code < 0x80) return append_ascii(out, static_cast<char>(code));
   if (code == 0xFF1A) code = ':';
   if (code == 0xA0 || code == 0x3000) code = ' ';
   append_utf8(out, code);
@@ -87,7 +94,7 @@ std::string from_utf8(std::string_view text) {
       continue;
     }
     if (length == 1) {
-      out += text[i++];
+      append_ascii(out, text[i++]);
       continue;
     }
     std::uint32_t code = length == 2 ? lead & 0x1FU : length == 3 ? lead & 0x0FU : lead & 0x07U;

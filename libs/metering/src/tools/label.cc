@@ -19,13 +19,21 @@ constexpr std::array<std::string_view, 8> kPower{"power",   "pwr",    "watts",  
 constexpr std::array<std::string_view, 10> kLimits{
     "cap", "capa", "caps", "capability", "capacity", "powercap", "powerlimit", "limit", "limits", "pwrcap"};
 constexpr std::array<std::string_view, 3> kMaxima{"max", "maximum", "maxpower"};
-constexpr std::array<std::string_view, 48> kOtherBounds{
-    "min",      "minimum",     "minpower",  "tdp",       "tgp",         "tbp",       "rated",     "rating",
-    "default",  "requested",   "request",   "pending",   "threshold",   "budget",    "allowed",   "critical",
-    "crit",     "target",      "range",     "ceiling",   "provisioned", "allocated", "supported", "nominal",
-    "peak",     "slowdown",    "shutdown",  "available", "valid",       "envelope",  "design",    "setting",
-    "typical",  "recommended", "recommend", "warn",      "warning",     "thr",       "thresh",    "alarm",
-    "throttle", "hysteresis",  "hyst",      "highest",   "lowest",      "pk",        "upper",     "lower"};
+constexpr std::array<std::string_view, 67> kOtherBounds{
+    "min",       "minimum",    "minpower",   "tdp",         "tgp",        "tbp",         "rated",
+    "rating",    "default",    "requested",  "request",     "pending",    "threshold",   "budget",
+    "allowed",   "critical",   "crit",       "target",      "range",      "ceiling",     "provisioned",
+    "allocated", "supported",  "nominal",    "peak",        "slowdown",   "shutdown",    "available",
+    "valid",     "envelope",   "design",     "setting",     "typical",    "recommended", "recommend",
+    "warn",      "warning",    "thr",        "thresh",      "alarm",      "throttle",    "hysteresis",
+    "hyst",      "highest",    "lowest",     "pk",          "upper",      "lower",       "capping",
+    "capped",    "ceil",       "constraint", "constraints", "quota",      "budgeted",    "allowance",
+    "sustained", "programmed", "configured", "reserved",    "guaranteed", "headroom",    "remaining",
+    "loss",      "losses",     "high",       "low"};
+// Trackers and peaks that the firmware holds the power to, and the same words in Chinese.
+constexpr std::array<std::string_view, 3> kTrackers{"ppt", "edpp", "edp"};
+constexpr std::array<std::string_view, 6> kBoundsInChinese{"\u4E0A\u9650", "\u4E0B\u9650", "\u9650\u5236",
+                                                           "\u989D\u5B9A", "\u6700\u5927", "\u9608\u503C"};
 // Names with "power" in them that are no power of the device.
 constexpr std::array<std::string_view, 60> kForeign{
     "energy",      "state",     "states",      "management",  "mode",       "voltage",   "volt",
@@ -167,6 +175,7 @@ Label judge_label(std::string_view name, bool in_power_section) {
   bool maximum = false;
   bool other_bound = false;
   bool enforced = false;
+  bool tracker = false;
   bool named = !label.unit.empty();
   for (std::size_t i = 0; i < words.size(); ++i) {
     // "limit1", "max2", "maxlimit", "pwrmax": a number behind a word and words written as one mean the same.
@@ -184,8 +193,13 @@ Label judge_label(std::string_view name, bool in_power_section) {
     limit = limit || is_one_of(word, kLimits);
     maximum = maximum || is_one_of(word, kMaxima);
     enforced = enforced || word == "enforced";
-    other_bound = other_bound || is_one_of(word, kOtherBounds);
+    other_bound = other_bound || is_one_of(word, kOtherBounds) ||
+                  std::any_of(kBoundsInChinese.begin(), kBoundsInChinese.end(),
+                              [&](std::string_view bound) { return contains(word, bound); });
+    tracker = tracker || is_one_of(word, kTrackers);
   }
+  // A sensor that is called "PPT" and nothing else reads the draw.
+  other_bound = other_bound || (tracker && named);
   label.bound = limit || maximum || other_bound || enforced;
   // Under a heading "Power" a key says by itself whether it is a draw or a limit: "Usage", "Cap"; others
   // ("Level") are neither.

@@ -10,6 +10,7 @@
 
 #include "tidewatt/units/text.h"
 #include "tools/accelerators.h"
+#include "tools/json_text.h"
 #include "tools/label.h"
 #include "tools/smi_like.h"
 #include "tools/text.h"
@@ -95,9 +96,14 @@ std::vector<Card> cards_of(std::string_view command, std::string_view text) {
       cards.push_back({parse_int64(value).value_or(-1), {}, false, {}});
       continue;
     }
-    if (cards.empty()) cards.push_back({card_asked_for(command), {}, false, {}});
     const bool is_id = lower(key) == "chip id";
     const bool is_name = lower(key) == "chip name";
+    const bool is_count = lower(key) == "chip count";
+    // "(W)" is in every name of a power here. What else stands between (other values, messages, a prompt)
+    // says nothing of a chip.
+    const auto label = judge_label(key);
+    if (!is_id && !is_name && !is_count && (!label.power || label.unit.empty())) continue;
+    if (cards.empty()) cards.push_back({card_asked_for(command), {}, false, {}});
     if (is_id || is_name) {
       auto& card = cards.back();
       if (card.chips.empty() && !has_field) card.ids_first = true;
@@ -109,7 +115,7 @@ std::vector<Card> cards_of(std::string_view command, std::string_view text) {
       if (!card.ids_first) close();
       continue;
     }
-    if (lower(key) == "chip count") {
+    if (is_count) {
       cards.back().count = parse_int64(value);
       continue;
     }
@@ -178,7 +184,8 @@ Result<ToolReadings> parse_npu_smi(std::string_view command, std::string_view te
     }
     return readings;
   }
-  if (contains(text, "|")) return unknown_form(kNpuSmiName, text, "a table header with NPU and Power(W)");
+  if (contains(text, "|") || has_json(text))
+    return unknown_form(kNpuSmiName, text, "a table header with NPU and Power(W)");
   return parse_fields(command, text);
 }
 

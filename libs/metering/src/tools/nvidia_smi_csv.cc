@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <initializer_list>
+#include <set>
 
 #include "tidewatt/units/text.h"
 #include "tools/nvidia_smi.h"
+#include "tools/samples.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
 namespace {
 
 constexpr std::string_view kNvidiaSmiCsvName = "nvidia-smi";
+constexpr std::string_view kMig = "MIG-";
 constexpr double kMebi = 1024.0 * 1024.0;
 
 struct Column {
@@ -64,13 +67,24 @@ void read_extras(ToolDevice& device, const Row& row) {
     device.temperature_c = celsius;
 }
 
+bool is_bus_id(std::string_view cell) {
+  return std::count(cell.begin(), cell.end(), ':') == 2 && std::count(cell.begin(), cell.end(), '.') == 1 &&
+         cell.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
+// "MIG-GPU-<the card's>/1/0" of older drivers names its card. "[N/A]" of two cards isn't one identity.
+std::string_view card_uuid(std::string_view uuid) {
+  if (uuid.starts_with("MIG-GPU-")) uuid = uuid.substr(kMig.size(), uuid.find('/') - kMig.size());
+  return uuid.starts_with("GPU-") ? uuid : std::string_view{};
+}
+
 ToolDevice device_of(const Row& row, std::int64_t order) {
   ToolDevice device;
   device.index = parse_int64(row.text("index")).value_or(order);
   device.name = row.text("name", "gpu_name");
-  device.uuid = row.text("uuid", "gpu_uuid");
-  if (!device.uuid.starts_with("GPU-")) device.uuid.clear();  // "[N/A]" of two cards isn't one identity
+  device.uuid = card_uuid(row.text("uuid", "gpu_uuid"));
   device.bus_id = row.text("pci.bus_id", "gpu_bus_id");
+  if (!is_bus_id(device.bus_id)) device.bus_id.clear();
   for (const std::string_view name : {"power.limit", "enforced.power.limit"})
     if (const auto limit = row.cell(name); limit && !device.power_limit)
       set_limit(device, limit->text, limit->unit);
@@ -102,11 +116,6 @@ bool is_header(const std::vector<std::string_view>& cells) {
 bool is_none(std::string_view cell) {
   return cell.starts_with('[') || cell == "N/A" || cell == "ERR!" || cell == "Unknown Error" ||
          cell == "Not Supported" || cell == "GPU is lost";
-}
-
-bool is_bus_id(std::string_view cell) {
-  return std::count(cell.begin(), cell.end(), ':') == 2 && std::count(cell.begin(), cell.end(), '.') == 1 &&
-         cell.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 
 // Text in which nothing is what its column says would be a card that doesn't exist.
@@ -175,81 +184,180 @@ std::vector<std::string_view> nvidia_query_fields(std::string_view command) {
   return {};
 }
 
+namespace {
+
+bool has_column(const std::vector<Column>& columns, std::initializer_list<std::string_view> names) {
+  return std::any_of(columns.begin(), columns.end(), [&](const Column& column) {
+    return std::find(names.begin(), names.end(), column.name) != names.end();
+  });
+}
+
+// Rows of one text under the header that was printed last. A later row of the same card replaces the earlier.
+class CsvRows {
+ public:
+  void begin_table(std::vector<Column> columns) {
+    const bool identified = has_column(columns, {"index", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id"});
+    draws_ = has_column(columns, {"power.draw", "power.draw.average", "power.draw.instant"});
+    skipped_ = !draws_ && !identified && !readings_.devices.empty();
+    // Without names for the cards on both sides only the order is left: a new snapshot takes the place of
+    // the one before it.
+    if (draws_ && !(identified && identified_)) {
+      readings_.devices.clear();
+      places_ = {};
+      cards_of_instances_.clear();
+    }
+    identified_ = identified;
+    numbered_ = has_column(columns, {"index"});
+    columns_ = std::move(columns);
+    order_ = 0;
+    time_.reset();
+  }
+
+  Status add(const std::vector<std::string_view>& cells, std::size_t line, std::string_view printed,
+             bool open) {
+    if (skipped_) return {};
+    const Row row{columns_, cells};
+    if (!open && !is_row(columns_, cells))
+      return layout_error(kNvidiaSmiCsvName, line,
+                          "a GPU's number, UUID, PCI address or watts in their columns", trim(printed));
+    const auto time = row.cell("timestamp");
+    if (!identified_ && time) {
+      if (time_ && *time_ != time->text)
+        return layout_error(kNvidiaSmiCsvName, line,
+                            "index or uuid in the CSV: rows of several times can't be told apart",
+                            trim(printed));
+      time_ = time->text;
+    }
+    cells_ = cells;
+    auto device = device_of(row, order_);
+    judge_cells(device, cells, line, open);
+    if (row.text("uuid", "gpu_uuid").starts_with(kMig) && cells.size() <= columns_.size())
+      add_instance(std::move(device));
+    else
+      add_card(std::move(device));
+    return {};
+  }
+
+  [[nodiscard]] std::size_t columns() const { return columns_.size(); }
+  [[nodiscard]] bool identified() const { return identified_; }
+  [[nodiscard]] bool is_empty() const { return readings_.devices.empty(); }
+
+  ToolReadings finish(bool open) {
+    add_up(readings_);
+    // Without a line end rows may follow that were cut off.
+    if (open || announces_more(columns_, cells_, readings_.devices.size())) readings_.total.reset();
+    return std::move(readings_);
+  }
+
+ private:
+  void judge_cells(ToolDevice& device, const std::vector<std::string_view>& cells, std::size_t line,
+                   bool open) {
+    std::string reason;
+    if (open && (cells.size() < columns_.size() || is_cut(columns_.back(), cells.back()))) {
+      reason = fmt::format("{}: line {} ends the text within its {} of {} cells", kTruncated, line,
+                           cells.size(), columns_.size());
+    } else if (cells.size() != columns_.size()) {
+      // A truncated row is right up to its last cell, a row with a cell too many nowhere.
+      if (cells.size() > columns_.size()) {
+        device = {};
+        device.index = order_;
+      }
+      reason = fmt::format("garbled: line {} has {} cells, the header names {}", line, cells.size(),
+                           columns_.size());
+    } else {
+      return;
+    }
+    device.power.reset();
+    device.average.reset();
+    device.power_limit.reset();
+    device.reason = std::move(reason);
+  }
+
+  void add_card(ToolDevice device) {
+    const auto place = places_.find(readings_.devices, device);
+    if (place == DevicePlaces::npos || !identified_) {
+      places_.add(device, readings_.devices.size());
+      readings_.devices.push_back(std::move(device));
+      ++order_;
+      return;
+    }
+    if (order_ <= static_cast<std::int64_t>(place)) order_ = static_cast<std::int64_t>(place) + 1;
+    auto& known = readings_.devices[place];
+    // A table of other things says nothing of what the card draws.
+    if (!draws_ && known.power) return;
+    if (!numbered_) device.index = known.index;  // counted when it was new
+    if (device.uuid.empty()) device.uuid = known.uuid;
+    if (device.bus_id.empty()) device.bus_id = known.bus_id;
+    known = std::move(device);
+    places_.add(known, place);
+  }
+
+  // What a MIG instance reads is its card's power: it counts once a card, and nowhere where the card isn't
+  // told.
+  void add_instance(ToolDevice device) {
+    const bool names_card = numbered_ || !device.uuid.empty() || !device.bus_id.empty();
+    if (!names_card && !readings_.devices.empty()) return;  // stands below its card, or below a sibling
+    if (names_card) {
+      const auto place = places_.find(readings_.devices, device);
+      if (place != DevicePlaces::npos && !cards_of_instances_.contains(place)) return;  // the card has a row
+      cards_of_instances_.insert(place == DevicePlaces::npos ? readings_.devices.size() : place);
+    } else {
+      device.power.reset();
+      device.average.reset();
+      device.reason = "a MIG instance's power is its card's: ask for index or pci.bus_id too";
+    }
+    add_card(std::move(device));
+  }
+
+  std::vector<Column> columns_;
+  bool identified_ = false;
+  bool numbered_ = false;
+  bool draws_ = false;    ///< some column is a draw
+  bool skipped_ = false;  ///< rows that tell neither a card nor a draw
+  std::int64_t order_ = 0;
+  std::optional<std::string_view> time_;
+  std::vector<std::string_view> cells_;  ///< of the last row
+  ToolReadings readings_;
+  DevicePlaces places_;
+  std::set<std::size_t> cards_of_instances_;  ///< known by their instances' rows only
+};
+
+}  // namespace
+
 Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view text) {
   const auto lines = lines_of(text);
-  std::vector<Column> columns;
+  CsvRows rows;
   std::size_t first = 0;
   while (first < lines.size() && trim(lines[first]).empty()) ++first;
-  const auto head = first < lines.size() ? cells_of(lines[first], ',') : std::vector<std::string_view>{};
-  if (is_header(head)) {
-    for (const auto cell : head) columns.push_back(column_of(cell));
-    ++first;
-  } else {
-    for (const auto field : nvidia_query_fields(command)) columns.push_back({field, {}});
+  if (first == lines.size() || !is_header(cells_of(lines[first], ','))) {
+    std::vector<Column> asked;
+    for (const auto field : nvidia_query_fields(command)) asked.push_back({field, {}});
+    if (asked.empty())
+      return layout_error(kNvidiaSmiCsvName, first + 1,
+                          "a CSV header with power.draw (or the command's --query-gpu= list)",
+                          first < lines.size() ? lines[first] : "");
+    rows.begin_table(std::move(asked));
   }
-  if (columns.empty())
-    return layout_error(kNvidiaSmiCsvName, first + 1,
-                        "a CSV header with power.draw (or the command's --query-gpu= list)",
-                        first < lines.size() ? lines[first] : "");
-  const bool identified = std::any_of(columns.begin(), columns.end(), [](const Column& column) {
-    return column.name == "index" || column.name == "uuid" || column.name == "gpu_uuid";
-  });
-  const bool numbered = std::any_of(columns.begin(), columns.end(),
-                                    [](const Column& column) { return column.name == "index"; });
-  if (!identified && loops(command))
-    return fail(ErrorCode::invalid_input,
-                "nvidia-smi: CSV of a loop without index or uuid: rows can't be told apart",
-                "add index,uuid to --query-gpu");
-
-  ToolReadings readings;
-  std::vector<std::string_view> last_cells;
-  std::map<std::string, std::size_t, std::less<>>
-      known;  // identity -> place: a later row of the same GPU replaces
   for (std::size_t i = first; i < lines.size(); ++i) {
     if (trim(lines[i]).empty()) continue;
     const auto cells = cells_of(lines[i], ',');
-    if (is_header(cells) && cells.size() == columns.size()) continue;                        // -l repeats it
-    if (columns.size() > 1 && cells.size() == 1 && words_of(cells[0]).size() > 2) continue;  // a message
-    const bool open = i + 1 == lines.size() && is_open(text);
-    if (!open && !is_row(columns, cells))
-      return layout_error(kNvidiaSmiCsvName, i + 1,
-                          "a GPU's number, UUID, PCI address or watts in their columns", trim(lines[i]));
-    auto device = device_of(Row{columns, cells}, static_cast<std::int64_t>(readings.devices.size()));
-    last_cells = cells;
-    if (open && (cells.size() < columns.size() || is_cut(columns.back(), cells.back()))) {
-      device.power.reset();
-      device.average.reset();
-      device.power_limit.reset();
-      device.reason = fmt::format("{}: line {} ends the text within its {} of {} cells", kTruncated, i + 1,
-                                  cells.size(), columns.size());
-    } else if (cells.size() != columns.size()) {
-      // A truncated row is right up to its last cell, a row with a cell too many nowhere.
-      device = cells.size() > columns.size() ? ToolDevice{} : device;
-      if (cells.size() > columns.size()) device.index = static_cast<std::int64_t>(readings.devices.size());
-      device.power.reset();
-      device.average.reset();
-      device.power_limit.reset();
-      device.reason = fmt::format("garbled: line {} has {} cells, the header names {}", i + 1, cells.size(),
-                                  columns.size());
+    if (is_header(cells)) {
+      std::vector<Column> columns;
+      for (const auto cell : cells) columns.push_back(column_of(cell));
+      rows.begin_table(std::move(columns));
     }
-    const auto* number = std::get_if<std::int64_t>(&device.index);
-    const auto identity =
-        !device.uuid.empty() ? device.uuid : fmt::format("#{}", number != nullptr ? *number : -1);
-    if (const auto [place, is_new] = known.emplace(identity, readings.devices.size());
-        is_new || !identified) {
-      readings.devices.push_back(std::move(device));
-    } else {
-      if (!numbered) device.index = readings.devices[place->second].index;  // counted when it was new
-      readings.devices[place->second] = std::move(device);
-    }
+    if (!rows.identified() && loops(command))
+      return fail(ErrorCode::invalid_input,
+                  "nvidia-smi: CSV of a loop without index or uuid: rows can't be told apart",
+                  "add index,uuid to --query-gpu");
+    if (is_header(cells)) continue;
+    if (rows.columns() > 1 && cells.size() == 1 && words_of(cells[0]).size() > 2) continue;  // a message
+    TW_TRY_STATUS(rows.add(cells, i + 1, lines[i], i + 1 == lines.size() && is_open(text)));
   }
-  if (readings.devices.empty())
+  if (rows.is_empty())
     return layout_error(kNvidiaSmiCsvName, lines.size(), "a row per GPU below the header",
                         lines.empty() ? "" : lines.back());
-  add_up(readings);
-  // Without a line end rows may follow that were cut off.
-  if (is_open(text) || announces_more(columns, last_cells, readings.devices.size())) readings.total.reset();
-  return readings;
+  return rows.finish(is_open(text));
 }
 
 }  // namespace tidewatt::metering::tools

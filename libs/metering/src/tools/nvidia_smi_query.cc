@@ -85,6 +85,22 @@ std::string key_of(std::string_view printed) {
 
 namespace {
 
+// "Product Name    : X", with blanks or tabs around the colon; npos = no field.
+std::size_t colon_in(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t";
+  for (auto at = line.find(':'); at != std::string_view::npos; at = line.find(':', at + 1))
+    if (at > 0 && at + 1 < line.size() && contains(kBlanks, line.substr(at - 1, 1)) &&
+        contains(kBlanks, line.substr(at + 1, 1)))
+      return at;
+  return std::string_view::npos;
+}
+
+// "GPU 00000000:3B:00.0" begins a card.
+bool begins_a_card(std::string_view content) {
+  return content.starts_with("GPU ") && contains(content, ":") &&
+         content.substr(4).find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
 Result<ToolReadings> parse_one_log(std::string_view text) {
   const auto lines = lines_of(text);
   std::vector<Gpu> gpus;
@@ -94,15 +110,14 @@ Result<ToolReadings> parse_one_log(std::string_view text) {
   for (const auto line : lines) {
     const auto content = trim(line);
     if (content.empty()) continue;
-    const auto indent = line.find_first_not_of(' ');
-    const auto colon = line.find(" : ");
+    const auto indent = line.find_first_not_of(" \t");
+    const auto colon = colon_in(line);
     if (indent == 0) {
       in_power = false;
-      // "GPU 00000000:3B:00.0" begins a card.
-      if (content.starts_with("GPU ") && contains(content.substr(4), ":") && colon == std::string_view::npos)
+      if (begins_a_card(content))
         gpus.push_back({std::string{trim(content.substr(4))}, {}, {}, false, {}, {}});
       else if (colon != std::string_view::npos && key_of(line.substr(0, colon)) == "attached_gpus")
-        announced = parse_int64(trim(line.substr(colon + 3)));
+        announced = parse_int64(trim(line.substr(colon + 1)));
       continue;
     }
     if (gpus.empty()) continue;
@@ -117,7 +132,7 @@ Result<ToolReadings> parse_one_log(std::string_view text) {
       continue;
     }
     const auto key = key_of(line.substr(0, colon));
-    const std::string value{trim(line.substr(colon + 3))};
+    const std::string value{trim(line.substr(colon + 1))};
     if (in_power)
       gpu.power.emplace(key, value);
     else if (key == "product_name" && gpu.name.empty())

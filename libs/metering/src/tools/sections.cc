@@ -117,6 +117,7 @@ std::vector<Block> blocks_of(std::string_view text, IsDevice is_device) {
     const auto [key, value] = split(line);
     if (!value) {
       headings.emplace_back(indent, key);
+      if (!blocks.empty()) blocks.back().headings.push_back(key);
       continue;
     }
     if (blocks.empty()) continue;
@@ -135,6 +136,12 @@ bool is_not_the_device(const std::vector<std::string_view>& section) {
   return has_word(section, {"memory", "module", "process", "processes", "cable", "energy"});
 }
 
+std::string path_of(const Field& field) {
+  std::string path = lower(field.key);
+  for (const auto heading : field.section) path += "/" + lower(heading);
+  return path;
+}
+
 // Keys of the block's draws, with the headings above them.
 std::set<std::string> draws_of(const Block& block) {
   std::set<std::string> keys;
@@ -142,9 +149,7 @@ std::set<std::string> draws_of(const Block& block) {
     if (judge_label(field.key, speaks_of_power(field.section)).draw_rank == 0 ||
         is_not_the_device(field.section))
       continue;
-    std::string key = lower(field.key);
-    for (const auto heading : field.section) key += "/" + lower(heading);
-    keys.insert(std::move(key));
+    keys.insert(path_of(field));
   }
   return keys;
 }
@@ -175,6 +180,36 @@ std::string cut_at_end(const Block& block, const ToolDevice& last) {
   return {};
 }
 
+bool is_draw(const Field& field) {
+  return judge_label(field.key, speaks_of_power(field.section)).draw_rank > 0 &&
+         !is_not_the_device(field.section);
+}
+
+// A draw that stands above the first heading and below it too: a heading is lost, and a device with it.
+std::optional<std::size_t> headless_draw(const std::vector<std::string_view>& lines,
+                                         const std::vector<Block>& blocks) {
+  for (std::size_t i = 0; i + 1 < blocks[0].line; ++i) {
+    const auto [key, value] = split(trim(lines[i]));
+    if (!value || judge_label(key, true).draw_rank == 0 || names_a_whole(key)) continue;
+    for (const auto& field : blocks[0].fields)
+      if (same_ignoring_case(field.key, key) && is_draw(field)) return i;
+  }
+  return std::nullopt;
+}
+
+// The same within a block: another device's draw below this one's heading. A line printed twice is one line.
+std::string second_draw_in(const Block& block) {
+  std::map<std::string, const Field*> seen;
+  for (const auto& field : block.fields) {
+    if (!is_draw(field)) continue;
+    const auto [first, is_new] = seen.emplace(path_of(field), &field);
+    if (is_new || first->second->line + 1 == field.line) continue;
+    return fmt::format("garbled: lines {} and {} both print '{}' below one heading", first->second->line,
+                       field.line, field.key);
+  }
+  return {};
+}
+
 // "Attached GPUs : 8" before the first device.
 std::optional<std::int64_t> announced(std::string_view text) {
   for (const auto line : lines_of(text)) {
@@ -183,6 +218,17 @@ std::optional<std::int64_t> announced(std::string_view text) {
     if (value && words.size() == 2 && words[0] == "attached") return parse_int64(*value);
   }
   return std::nullopt;
+}
+
+// A message between the lines, or lost blanks, part a field from its section: what stands around it still
+// says that limits are meant.
+bool speaks_of_limits(const Block& block) {
+  if (has_word(block.headings, {"limit", "limits"})) return true;
+  return !block.socket && std::any_of(block.fields.begin(), block.fields.end(), [](const Field& field) {
+    const auto label = judge_label(field.key);
+    return (label.power && label.bound && !speaks_of_power(field.section)) ||
+           has_word({field.key}, {"slowdown", "shutdown"});
+  });
 }
 
 }  // namespace
@@ -196,13 +242,15 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
   int best_limit = 0;
   bool any = false;
   std::string cut;
+  const bool limits_here = rules.limits_as_draws == LimitsAsDraws::always ||
+                           (rules.limits_as_draws == LimitsAsDraws::beside_limits && speaks_of_limits(block));
   for (const auto& field : block.fields) {
     const bool in_power = speaks_of_power(field.section);
     auto label = judge_label(field.key, in_power);
     if (!label.power || is_not_the_device(field.section)) continue;
     if (std::any_of(field.section.begin(), field.section.end(), names_a_whole)) continue;
     const auto unit = label.unit.empty() ? rules.default_unit : label.unit;
-    if (has_word(field.section, {"limit", "limits"}) && label.draw_rank > 0) {
+    if (label.draw_rank > 0 && (has_word(field.section, {"limit", "limits"}) || (limits_here && !in_power))) {
       // Under "LIMIT" the draw's own words name the limit in force.
       label.limit_rank = 3;
       label.draw_rank = 0;
@@ -249,6 +297,8 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
   if (blocks.empty())
     return layout_error(tool, 1, "a line that begins a device",
                         lines.empty() ? std::string_view{} : trim(lines[0]));
+  if (const auto line = headless_draw(lines, blocks))
+    return layout_error(tool, *line + 1, "a line that begins a device above its draw", trim(lines[*line]));
   ToolReadings readings;
   bool any = false;
   std::map<std::string_view, std::size_t> places;
@@ -268,8 +318,10 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
     any = read_power_fields(block, rules, device) || any;
     std::string cut;
     if (i + 1 == blocks.size()) cut = why.empty() ? cut_at_end(block, device) : why;
+    if (cut.empty() && device.power) cut = second_draw_in(block);
     if (!cut.empty()) {
       device.power.reset();
+      device.average.reset();
       device.reason = std::move(cut);
     }
     const auto [place, is_new] = places.emplace(block.heading, readings.devices.size());

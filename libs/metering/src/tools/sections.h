@@ -25,6 +25,7 @@ struct Block {
   std::string_view heading;
   std::size_t line = 0;
   std::vector<Field> fields;
+  std::vector<std::string_view> headings;                            ///< all sections that begin in it
   bool socket = false;                                               ///< a processor's, no card
   [[nodiscard]] std::string_view value(std::string_view key) const;  ///< first of that key; empty = none
 };
@@ -42,9 +43,17 @@ std::vector<Block> blocks_of(std::string_view text, IsDevice is_device);
 /// "GPU 0", "GPU: 0", "GPU 0000:41:00.0" after the given word; the bare number where there is one.
 std::optional<DeviceHeading> device_heading(std::string_view line, std::string_view word);
 
+/// How a tool prints limits under the draw's own names.
+enum class LimitsAsDraws {
+  never,
+  beside_limits,  ///< a draw's name outside a power section is a limit in a block that speaks of limits
+  always,         ///< the command asks for limits: outside a power section nothing is a draw
+};
+
 struct PowerRules {
   std::string_view default_unit = "";     ///< where neither key nor value has one; empty = needs one
   std::string_view draw_in_section = {};  ///< only sections with this word count; empty = any
+  LimitsAsDraws limits_as_draws = LimitsAsDraws::never;
 };
 
 /// What a block says of its device's power: the best-ranked draw, the limit in force, or why there is none.

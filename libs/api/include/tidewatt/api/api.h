@@ -14,6 +14,10 @@
 #include "tidewatt/carbon/cpu_estimate.h"
 #include "tidewatt/carbon/factor.h"
 #include "tidewatt/carbon/signals.h"
+#include "tidewatt/k8s/admission.h"
+#include "tidewatt/k8s/cluster_view.h"
+#include "tidewatt/k8s/placement.h"
+#include "tidewatt/k8s/replica_policy.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/net/http.h"
@@ -37,6 +41,16 @@ struct SsoOptions {
   oidc::HttpFactory http;
 };
 
+/// A Kubernetes cluster that asks where work should run.
+struct KubernetesOptions {
+  std::string cluster = "default";  ///< as the agents of its nodes name it
+  k8s::ScoreRules scores;
+  k8s::ClusterRules nodes;
+  k8s::AdmissionRules admission;
+  std::map<std::string, WattHours, std::less<>> team_quotas;  ///< by team, for a calendar month (UTC)
+  std::map<std::string, k8s::ReplicaPolicy, std::less<>> policies;
+};
+
 struct ApiOptions {
   std::string version = "0.0.0";
   std::string
@@ -53,6 +67,7 @@ struct ApiOptions {
   std::shared_ptr<const carbon::Signals> signals;  ///< nullptr = no zone is configured
   reports::Policy accounting;     ///< what the operator states; factor and zones are taken from above
   std::optional<SsoOptions> sso;  ///< nullopt = tokens and login links only
+  KubernetesOptions kubernetes;
 };
 
 class Api {
@@ -65,10 +80,16 @@ class Api {
 
   /// Thread-safe. Never throws for what a caller sends; the server turns what is thrown into a 500.
   net::Response handle(const net::Request& request);
+  /// The same for what comes by the cluster listener: its routes alone, and nobody is asked who they are.
+  net::Response handle_cluster(const net::Request& request);
   /// GET /api/v1/stream: nullopt = go on streaming on `sink`.
   std::optional<net::Response> open_stream(const net::Request& request, std::shared_ptr<net::EventSink> sink);
   /// Sends a tick to every open stream, and alerts that came up. Called every 5 s.
   void send_tick();
+  /// What a policy of keda.policies wants now; nullopt = there is no such policy. Thread-safe.
+  [[nodiscard]] std::optional<int> wanted_replicas(std::string_view policy);
+  /// Looks at nodes and signals anew for schedulers' questions. Called every 5 s.
+  void renew_cluster_view();
   /// Drops curves past their retention, seals months that are due, renews the conservation gauges. Called
   /// every 30 s.
   Status housekeep();

@@ -12,10 +12,11 @@
 namespace tidewatt::api {
 
 enum class Role : std::uint8_t {
-  ops,     ///< the platform's operator: everything
-  tenant,  ///< a team: its own tasks and the nodes they ran on
-  viewer,  ///< reads everything, changes nothing
-  agent,   ///< posts heartbeats, nothing else
+  ops,      ///< the platform's operator: everything
+  tenant,   ///< a team: its own tasks and the nodes they ran on
+  viewer,   ///< reads everything, changes nothing
+  agent,    ///< posts heartbeats, nothing else
+  cluster,  ///< a cluster's control plane: asks where and when work should run, nothing else
 };
 std::string_view to_string(Role role);
 std::optional<Role> role_from(std::string_view text);

@@ -15,6 +15,7 @@ struct RouteInfo {
   std::string_view method;
   std::string_view path;  ///< a template: "/api/v1/nodes/{id}"
   RoleSet roles;
+  bool cluster_listener = false;  ///< also there, without sign-in: see ADR 0013. It changes nothing.
 };
 std::vector<RouteInfo> route_table();
 

@@ -94,7 +94,7 @@ struct TaskInfo {
 struct TokenRecord {
   std::string id;
   std::string name;
-  std::string role;  ///< ops | tenant | agent | viewer
+  std::string role;  ///< ops | tenant | viewer | agent | cluster
   std::string team;  ///< for tenant
   std::string sha256_hex;
   UtcTime created_at{};

@@ -169,7 +169,7 @@ export class Api {
       alerts.push({ kind: "clock_offset", subject: "gpu-b03", since: iso(world.now - 2 * kHour), text: "its clock is 6.2 s ahead of the server" });
     }
     return {
-      from: iso(range.from), to: iso(range.to), range: query.get("range") ?? "24h",
+      from: iso(range.from), to: iso(range.to), range: query.get("range") ?? "24h", as_of: iso(world.now),
       ...(whole.rows === 0 ? {} : { energy_summary: this.tenant ? this.energy("team", this.session.team, whole, range) : this.energy("cluster", "default", whole, range, { unattributed: whole.unattributed }) }),
       power_now: this.tenant ? { ...this.powerNow(), power_watts: null } : this.powerNow(), hourly: world.nodes.length === 0 ? [] : hourly,
       top: { tasks: order(tasks), nodes: order(nodes), teams: order([...teams].map(([id, t]) => row(id, { ...t, coverage: t.covered + t.gap > 0 ? t.covered / (t.covered + t.gap) : null }, {}))) },

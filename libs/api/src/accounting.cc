@@ -40,7 +40,7 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
     TW_TRY(registry, core.registry());
     return std::span<const ledger::TaskInfo>{registry->tasks};
   };
-  TW_TRY(const auto booked, reports::gather(core.store, question, tasks, nodes, seals));
+  TW_TRY(const auto booked, reports::gather_asking(core.store, question, tasks, nodes, seals));
   return reports::make_report(booked, policy, carbon_view(core, call));
 }
 

@@ -367,8 +367,8 @@ Result<std::vector<Subject>> read_quickly(ledger::ImageSource& source, const Que
 
 }  // namespace
 
-Result<Booked> gather(ledger::ImageSource& source, const Question& question, const ReadTasks& tasks,
-                      const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals) {
+Result<Booked> gather_asking(ledger::ImageSource& source, const Question& question, const ReadTasks& tasks,
+                             const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals) {
   Booked booked;
   booked.window = question.window;
   booked.scope = question.scope;
@@ -401,7 +401,7 @@ Result<Booked> gather(ledger::ImageSource& source, const Question& question,
   const ReadTasks given = [&tasks]() -> Result<std::span<const ledger::TaskInfo>> {
     return std::span<const ledger::TaskInfo>{tasks};
   };
-  return gather(source, question, given, nodes, std::move(seals));
+  return gather_asking(source, question, given, nodes, std::move(seals));
 }
 
 }  // namespace tidewatt::reports

@@ -152,7 +152,7 @@ TEST(TeamHoursReport, NeedsNeitherRowsNorTheRegistry) {
     ADD_FAILURE() << "the registry was read";
     return std::span<const TaskInfo>{};
   };
-  const auto booked = gather(watched, question, never, one_node(), {});
+  const auto booked = gather_asking(watched, question, never, one_node(), {});
   ASSERT_TRUE(booked);
   EXPECT_FALSE(watched.rows);
   ASSERT_EQ(booked->subjects.size(), 1U);

@@ -104,34 +104,60 @@ inline bool wants_team_hours_of(const ledger::ImageParts& parts, const ledger::A
          (parts.filter.cluster.empty() || parts.filter.cluster == key.cluster);
 }
 
+/// A sum's key by views: of thousands of accounts only few keys differ.
+struct TeamRef {
+  ledger::Scope scope = ledger::Scope::task_device;
+  UtcHour hour{};
+  std::string_view cluster;
+  std::string_view team;
+  std::string_view domain;
+  friend bool operator==(const TeamRef&, const TeamRef&) = default;
+};
+struct TeamRefHash {
+  std::size_t operator()(const TeamRef& ref) const {
+    return std::hash<std::string_view>{}(ref.team) * 31 +
+           static_cast<std::size_t>(ref.hour.time_since_epoch().count());
+  }
+};
+struct TaskRefHash {
+  std::size_t operator()(const std::pair<std::string_view, std::string_view>& task) const {
+    return std::hash<std::string_view>{}(task.second);
+  }
+};
+
 /// What the journal has of the range, on the side that a fold would put it.
 /// @param unfolded  with every account's key
 /// @param team_of   (cluster, task id) -> Result<std::string>, asked once a task
 template <class TeamOf>
 Status add_unfolded(TeamSums& sums, const Unfolded& unfolded, UtcHour frozen, const ledger::ImageParts& parts,
                     const TeamOf& team_of) {
-  std::unordered_map<std::string, std::string> teams;
+  std::unordered_map<std::pair<std::string_view, std::string_view>, std::string, TaskRefHash> teams;
+  std::unordered_map<TeamRef, TeamSum, TeamRefHash> found;
   for (const auto& [pk, account] : unfolded.accounts) {
     if (account.key == nullptr || !wants_team_hours_of(parts, *account.key)) continue;
-    TeamKey key{account.key->scope, {}, false, account.key->cluster, {}, account.key->domain};
+    const auto& key = *account.key;
+    TeamRef ref{key.scope, {}, key.cluster, {}, key.domain};
     bool named = key.scope == ledger::Scope::node;
     for (const auto& [hour, measures] : account.hours) {
       if (hour < parts.from || hour >= parts.to) continue;
       if (!named) {
-        const auto [place, fresh] = teams.try_emplace(account.key->cluster + '\n' + account.key->id);
+        const auto [place, fresh] = teams.try_emplace({key.cluster, key.id});
         if (fresh) {
-          TW_TRY(place->second, team_of(account.key->cluster, account.key->id));
+          TW_TRY(place->second, team_of(key.cluster, key.id));
         }
-        key.team = place->second;
+        ref.team = place->second;
         named = true;
       }
-      key.hour = hour;
-      key.late = hour < frozen;
-      ledger::WideMeasures wide;
-      wide += measures;
-      sums.add(key, wide, 1);
+      ref.hour = hour;
+      auto& sum = found[ref];
+      sum.measures += measures;
+      ++sum.rows;
     }
   }
+  for (const auto& [ref, sum] : found)
+    sums.add({ref.scope, ref.hour, ref.hour < frozen, std::string(ref.cluster), std::string(ref.team),
+              std::string(ref.domain)},
+             sum.measures, sum.rows);
   return {};
 }
 

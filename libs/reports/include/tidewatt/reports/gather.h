@@ -37,8 +37,8 @@ using ReadTasks = std::function<Result<std::span<const ledger::TaskInfo>>()>;
 /// @param tasks  the registry: teams and groups of tasks. Not asked where sums by team tell as much
 /// @param nodes  zones of nodes
 /// @error invalid_input  too many lines for the window
-Result<Booked> gather(ledger::ImageSource& source, const Question& question, const ReadTasks& tasks,
-                      const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals);
+Result<Booked> gather_asking(ledger::ImageSource& source, const Question& question, const ReadTasks& tasks,
+                             const std::vector<ledger::SharedNode>& nodes, std::vector<ledger::Seal> seals);
 /// The same with tasks that are at hand.
 Result<Booked> gather(ledger::ImageSource& source, const Question& question,
                       const std::vector<ledger::TaskInfo>& tasks,

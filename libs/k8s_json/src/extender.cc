@@ -17,6 +17,10 @@ using simdjson::SUCCESS;
 constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 constexpr std::string_view kRegionLabel = "topology.kubernetes.io/region";
 
+/// Of a name in a list, and for how many of them room is made beforehand.
+constexpr std::size_t kUsualNameBytes = 24;
+constexpr std::size_t kMostReserved = 10'000;
+
 bool is_key(std::string_view key, std::string_view lower_case) {
   return std::equal(key.begin(), key.end(), lower_case.begin(), lower_case.end(), [](char c, char expected) {
     return (c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c) == expected;
@@ -164,6 +168,7 @@ Result<ExtenderArgs> ExtenderReader::read(std::string_view body) {
 
   ExtenderArgs args;
   std::vector<OfferedNode> named;
+  named.reserve(std::min(body.size() / kUsualNameBytes, kMostReserved));
   const auto error = each_field(root, [&](std::string_view key, ondemand::value value) {
     if (is_key(key, "pod")) return read_pod(value, args.tolerance);
     if (is_key(key, "nodes")) return read_objects(value, args.nodes);

@@ -178,8 +178,8 @@ nlohmann::ordered_json json_of(const ToolIndex& index) {
 nlohmann::ordered_json json_of(const std::optional<Watts>& power) {
   if (!power) return nullptr;
   // Sums of decimal fractions are off in the last digit: no tool prints less than a microwatt.
-  constexpr double kMicro = 1e6;
-  return std::round(power->value() * kMicro) / kMicro;
+  constexpr double kMicrowattsPerWatt = 1e6;
+  return std::round(power->value() * kMicrowattsPerWatt) / kMicrowattsPerWatt;
 }
 
 /// One card told twice (a tool in a loop, two outputs in one file) is one, as told last. Sensors that are

@@ -193,7 +193,7 @@ bool has_column(const std::vector<Column>& columns, std::initializer_list<std::s
 }
 
 // Rows of one text under the header that was printed last. A later row of the same card replaces the earlier.
-class CsvRows {
+class QueryRows {
  public:
   void begin_table(std::vector<Column> columns) {
     const bool identified = has_column(columns, {"index", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id"});
@@ -326,7 +326,7 @@ class CsvRows {
 
 Result<ToolReadings> parse_nvidia_csv(std::string_view command, std::string_view text) {
   const auto lines = lines_of(text);
-  CsvRows rows;
+  QueryRows rows;
   std::size_t first = 0;
   while (first < lines.size() && trim(lines[first]).empty()) ++first;
   if (first == lines.size() || !is_header(cells_of(lines[first], ','))) {

@@ -83,7 +83,7 @@ void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounte
          "Bookings repeated because another server was first.", ledger.conflicts.load());
   const std::scoped_lock lock{metrics.audit_mutex};
   if (metrics.team_hours_difference)
-    single(out, "tidewatt_ledger_team_hours_difference_joules", "gauge",
+    single(out, "tidewatt_ledger_team_sums_difference_joules", "gauge",
            "Must read 0: the sums by team and the lifetime totals of their accounts, apart; looked at every "
            "10 min.",
            format_double(metrics.team_hours_difference->to_joules().value()));

@@ -49,7 +49,7 @@ TEST_F(RoutesTest, OpenApiDescribesEveryRouteWithItsRolesAndNoOther) {
   std::map<std::string, std::string> expected;
   for (const auto& route : route_table()) {
     std::string roles;
-    for (const auto role : {Role::agent, Role::ops, Role::tenant, Role::viewer})
+    for (const auto role : {Role::agent, Role::cluster, Role::ops, Role::tenant, Role::viewer})
       if (route.roles.has(role)) roles += to_string(role).front();
     expected[std::string{route.method} + " " + std::string{route.path}] =
         route.roles.is_anyone() ? "*" : roles;

@@ -105,7 +105,8 @@ TEST_F(Hwmon, AVanishedSensorIsMissedAndGivesNoOtherItsNumber) {
   clock.advance(Milliseconds{60'000});
   source->read();
   clock.advance(Milliseconds{3'660'000});
-  for (const auto& reading : *source->read()) EXPECT_NE(reading.index, 0) << "forgotten after an hour";
+  const auto last = source->read();
+  for (const auto& reading : *last) EXPECT_NE(reading.index, 0) << "forgotten after an hour";
 }
 
 TEST_F(Hwmon, AMachineWithoutPowerSensorsSaysSo) {

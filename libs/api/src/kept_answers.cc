@@ -5,6 +5,7 @@
 #include <ctime>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "tidewatt/base/log.h"
 
@@ -56,8 +57,9 @@ net::Response KeptAnswers::get(const std::string& key, const Make& make) {
       if (found == kept_.end()) break;
       auto& kept = found->second;
       const auto now = clock_.mono_now();
-      kept.asked_at = now;
-      if (now - kept.made_at < 2 * kept.every) {
+      const bool fresh_enough = now - kept.made_at < 2 * every(kept, now);
+      kept.asked_at = now;  // watched from now on, so a rested one is due at once
+      if (fresh_enough) {
         auto response = kept.response;
         response.headers["age"] =
             std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - kept.made_at).count());
@@ -88,8 +90,7 @@ void KeptAnswers::keep(const std::string& key, const Make& make, const Fresh& fr
   if (fresh.response.status != 200 || fresh.cost < rule_.dear) {
     kept_.erase(key);
   } else {
-    const auto every = std::max(rule_.refresh, fresh.cost * rule_.rest);
-    kept_.insert_or_assign(key, Kept{fresh.response, make, every, fresh.began, asked_at, false});
+    kept_.insert_or_assign(key, Kept{fresh.response, make, fresh.cost, fresh.began, asked_at, false});
     if (kept_.size() > rule_.most)
       kept_.erase(std::min_element(kept_.begin(), kept_.end(), [&key](const auto& a, const auto& b) {
         return std::pair{a.first == key, a.second.asked_at} < std::pair{b.first == key, b.second.asked_at};
@@ -98,14 +99,29 @@ void KeptAnswers::keep(const std::string& key, const Make& make, const Fresh& fr
   changed_.notify_all();
 }
 
+bool KeptAnswers::is_watched(const Kept& kept, SteadyTime now) const {
+  return now - kept.asked_at <= rule_.watched;
+}
+
+Milliseconds KeptAnswers::every(const Kept& kept, SteadyTime now) const {
+  return is_watched(kept, now) ? std::max(rule_.refresh, kept.cost * rule_.rest)
+                               : std::max(rule_.resting, kept.cost * rule_.rest_unwatched);
+}
+
+void KeptAnswers::forget_unasked(SteadyTime now) {
+  std::vector<std::pair<SteadyTime, std::string>> resting;
+  for (const auto& [key, kept] : kept_)
+    if (!kept.making && !is_watched(kept, now)) resting.emplace_back(kept.asked_at, key);
+  std::sort(resting.rbegin(), resting.rend());
+  for (std::size_t i = 0; i < resting.size(); ++i)
+    if (i >= rule_.most_resting || now - resting[i].first > rule_.remembered) kept_.erase(resting[i].second);
+}
+
 std::optional<std::string> KeptAnswers::next_due() {
   const auto now = clock_.mono_now();
-  std::erase_if(kept_, [&](const auto& entry) {
-    return !entry.second.making && now - entry.second.asked_at > rule_.watched &&
-           now - entry.second.made_at >= entry.second.every;
-  });
+  forget_unasked(now);
   for (const auto& [key, kept] : kept_)
-    if (!kept.making && now - kept.made_at >= kept.every) return key;
+    if (!kept.making && now - kept.made_at >= every(kept, now)) return key;
   return std::nullopt;
 }
 

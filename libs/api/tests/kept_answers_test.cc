@@ -59,14 +59,54 @@ TEST_F(KeptAnswersTest, AnAnswerIsMadeAnewInTheBackgroundWhileSomebodyLooks) {
   EXPECT_EQ(made_, 2) << "whoever asks doesn't wait";
 }
 
-TEST_F(KeptAnswersTest, WhatNobodyLooksAtIsForgotten) {
+TEST_F(KeptAnswersTest, WhatNobodyLooksAtIsMadeAnewSeldom) {
   ask();
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 60; ++i) {
     pass(5);
     kept_.refresh();
   }
-  EXPECT_EQ(made_, 1 + 6) << "30 s after the last look";
-  EXPECT_EQ(ask().body, "8");
+  EXPECT_EQ(made_, 1 + 6 + 4) << "each 5 s for 30 s after the last look, each 60 s for the next 270 s";
+}
+
+TEST_F(KeptAnswersTest, TheFirstLookAfterAPauseDoesNotWaitAndHasItMadeAnew) {
+  ask();
+  for (int i = 0; i < 60; ++i) {
+    pass(5);
+    kept_.refresh();
+  }
+  const auto first = ask();
+  EXPECT_EQ(first.body, std::to_string(made_)) << "kept, not made for this look";
+  EXPECT_EQ(first.headers.at("age"), "30");
+  kept_.refresh();
+  EXPECT_EQ(ask().headers.at("age"), "0") << "due as soon as somebody looked";
+}
+
+TEST_F(KeptAnswersTest, ADayAfterTheLastLookItIsForgotten) {
+  ask();
+  for (int i = 0; i <= 24 * 60; ++i) {
+    pass(60);
+    kept_.refresh();
+  }
+  const int before = made_;
+  pass(3600);
+  kept_.refresh();
+  EXPECT_EQ(made_, before);
+  EXPECT_FALSE(ask().headers.contains("age"));
+}
+
+TEST_F(KeptAnswersTest, OnlyAFewUnwatchedAnswersAreMadeAnew) {
+  for (const auto* key : {"a", "b", "c", "d", "e", "f"}) {
+    ask(key);
+    pass(1);
+  }
+  pass(40);
+  kept_.refresh();
+  const int before = made_;
+  pass(60);
+  kept_.refresh();
+  EXPECT_EQ(made_ - before, 4) << "those asked last";
+  EXPECT_TRUE(ask("f").headers.contains("age"));
+  EXPECT_FALSE(ask("a").headers.contains("age"));
 }
 
 TEST_F(KeptAnswersTest, NoAnswerIsOlderThanTwoRefreshes) {

@@ -1,5 +1,6 @@
 // Answers that cost much to make: kept for those who ask again, and made anew in the background as long as
-// somebody looks, and seldom for a day after. What is cheap is never kept. In words: docs/adr/0014-kept-dashboards-and-team-hours.md.
+// somebody looks, and seldom for a day after. What is cheap is never kept. In words:
+// docs/adr/0014-kept-dashboards-and-team-hours.md.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +28,7 @@ class KeptAnswers {
     Milliseconds resting{60'000};  ///< ... then seldom, for the first look of whoever comes next, ...
     int rest_unwatched = 100;      ///< ... and at least so many times its cost apart
     Milliseconds remembered{24LL * 3600 * 1000};  ///< until nobody asked for so long
-    std::size_t most_resting = 4;  ///< of those, the ones asked last
+    std::size_t most_resting = 4;                 ///< of those, the ones asked last
     std::size_t most = 64;
   };
 
@@ -37,8 +38,8 @@ class KeptAnswers {
   KeptAnswers(const KeptAnswers&) = delete;
   KeptAnswers& operator=(const KeptAnswers&) = delete;
 
-  /// The kept answer to `key`, or what `make` gives. Never older than two refreshes while somebody looks; the first
-  /// look after a pause may get one that is older, of the last rest, and has it made anew at once.
+  /// The kept answer to `key`, or what `make` gives. Never older than two refreshes while somebody looks; the
+  /// first look after a pause may get one that is older, of the last rest, and has it made anew at once.
   /// @param make  copied where the answer is kept; called from another thread then, until this is destroyed
   net::Response get(const std::string& key, const Make& make);
   /// Makes anew what is due and forgets what nobody asks for. The background thread's work.

@@ -4,19 +4,32 @@
 #include <utility>
 
 namespace tidewatt::net {
+namespace {
+
+/// Until a job was timed: a burst that comes first thing must not all be let in.
+constexpr std::chrono::milliseconds kAssumedPace{5};
+constexpr int kMemory = 16;  ///< jobs
+
+}  // namespace
 
 WorkerPool::WorkerPool(std::size_t threads, std::size_t max_queued, std::chrono::milliseconds longest_wait)
-    : max_queued_(max_queued), longest_wait_(longest_wait) {
-  for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
-    threads_.emplace_back([this] { work(); });
+    : thread_count_(std::max<std::size_t>(threads, 1)),
+      max_queued_(max_queued),
+      longest_wait_(longest_wait),
+      pace_(kAssumedPace) {
+  for (std::size_t i = 0; i < thread_count_; ++i) threads_.emplace_back([this] { work(); });
+}
+
+WorkerPool::Clock::duration WorkerPool::expected_wait() const {
+  return pace_ * static_cast<Clock::rep>(jobs_.size()) / static_cast<Clock::rep>(thread_count_);
 }
 
 bool WorkerPool::submit(Job job) {
   {
     const std::lock_guard lock{mutex_};
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     if (stopping_ || jobs_.size() >= max_queued_) return false;
-    if (!jobs_.empty() && now - jobs_.front().since > longest_wait_) return false;
+    if (!jobs_.empty() && std::max(now - jobs_.front().since, expected_wait()) > longest_wait_) return false;
     jobs_.push_back({std::move(job), now});
   }
   changed_.notify_one();
@@ -45,7 +58,11 @@ void WorkerPool::work() {
       job = std::move(jobs_.front().job);
       jobs_.pop_front();
     }
+    const auto began = Clock::now();
     job();
+    const auto took = Clock::now() - began;
+    const std::lock_guard lock{mutex_};
+    pace_ += (took - pace_) / kMemory;
   }
 }
 

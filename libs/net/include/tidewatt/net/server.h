@@ -37,8 +37,8 @@ struct ServerOptions {
   std::size_t worker_threads =
       2;  ///< handlers run here, may block: so many for reads (GET), so many for writes
   std::size_t max_queued_requests = 512;  ///< of either kind; beyond it: 503 + Retry-After
-  /// The same for writes while the first of their queue has waited for so long: senders can be put off, and
-  /// shall not all wait. People who wait for a page can't.
+  /// The same for writes while the first of their queue has waited for so long, or one more would: senders
+  /// can be put off, and shall not all wait. People who wait for a page can't.
   Milliseconds longest_write_wait{500};
   /// By path, the content encoding that its handler unpacks itself: the body reaches it as it was sent.
   std::map<std::string, std::string, std::less<>> own_encodings{};

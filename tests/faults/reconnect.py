@@ -84,6 +84,7 @@ def main():
     options.add_argument("--agents", type=int, default=1000)
     options.add_argument("--beats", type=int, default=100, help="of each agent's backlog")
     options.add_argument("--store", default="")
+    options.add_argument("--rest", type=float, default=0, help="seconds without work before the idle memory is read")
     asked = options.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
     scripts = [NodeScript(f"n{i:04}", beats=asked.beats, devices=8, salt=i) for i in range(asked.agents)]
@@ -94,6 +95,7 @@ def main():
             took, answers, put_off = asyncio.run(run(server, scripts))
             ops = Client(server.port, server.ops_token, timeout=60)
             booked = sum(int(a["energy_uj"]) for a in ops.get_json("/api/v1/energy/accounts?scope=node&domain=gpu")["accounts"])
+            time.sleep(asked.rest)
             peak, idle = memory_mib(server.pid, "VmHWM"), memory_mib(server.pid, "VmRSS")
         finally:
             server.stop()

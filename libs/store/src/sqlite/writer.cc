@@ -203,6 +203,7 @@ bool Writer::checkpoint_due() const {
 }
 
 void Writer::fold_journal() {
+  const bool quiet = state_.unfolded.journal_bytes < options_.checkpoint_bytes;
   const auto status = checkpoint(db_, state_, now());
   last_checkpoint_ = std::chrono::steady_clock::now();
   if (!status && !checkpoint_failed_)
@@ -215,6 +216,10 @@ void Writer::fold_journal() {
   names_.shrink(kCachedNames);
   // Not by SQLite itself at some commit: a caller would wait for it.
   (void)db_.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  if (!quiet) return;
+  // Pages are cached for folds that follow each other; after one that only time made due they would lie idle.
+  (void)db_.exec("PRAGMA shrink_memory");
+  journal_row_ = {};
 }
 
 }  // namespace tidewatt::store

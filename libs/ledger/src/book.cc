@@ -31,6 +31,16 @@ constexpr double kLeastCovered = 0.9;
 /// sensors.
 constexpr Milliseconds kCheckWindow{600'000};
 
+/// What may bound a device's draw. A card keeps to its limit; a processor's first power limit is exceeded for
+/// minutes, or not enforced at all, and a machine's cap may be switched off: they bound nothing.
+std::optional<Watts> binding_limit(const DeviceSample& sample) {
+  return sample.domain == kDomainGpu ? sample.power_limit : std::nullopt;
+}
+
+/// A machine has one total, whoever meters it: two meters of it (in the machine and in its supply, or by two
+/// agents) aren't added.
+bool is_metered_once(std::string_view domain) { return domain == kDomainPlatform; }
+
 std::optional<Milliwatts> plausible(std::optional<Watts> power, std::optional<Watts> limit = std::nullopt) {
   const auto exact = power ? quantise(*power) : std::nullopt;
   if (!exact || *exact > kMostDevicePower) return std::nullopt;
@@ -115,9 +125,11 @@ struct DomainWork {
   std::string domain;
   AccountDelta node;
   std::int64_t budget = kMostPerBeat;  ///< what this beat may still book here
-  bool known = false;                  ///< some device is known in this beat
   bool advanced = false;               ///< ... and newer than its cursor
   bool bridged = false;                ///< some device's counter covers its whole interval
+  bool powered = false;                ///< some device's power is known
+  bool metered = false;                ///< some device's interval was booked, ...
+  Milliseconds counted{0};             ///< ... the last one for so long
   Milliseconds partial{0};
   Milliseconds least_counted{Milliseconds::max()};  ///< of devices with a gap
   std::vector<const DeviceCursor*> unknown;         ///< once known, not in this beat
@@ -232,7 +244,11 @@ class Booker {
     auto place = find(sample);
     const auto tasks = tasks_of(sample.holders, place ? cursor_.devices[*place].holders : TaskSet{});
     const bool booked = sample.quality != Quality::estimated;
-    std::optional<Milliwatts> power = plausible(sample.power, sample.power_limit);
+    // A limit lowered meanwhile says nothing of the time before it was.
+    auto limit = binding_limit(sample);
+    if (limit && place && cursor_.devices[*place].limit)
+      limit = Watts{std::max(limit->value(), to_watts(*cursor_.devices[*place].limit).value())};
+    std::optional<Milliwatts> power = plausible(sample.power, limit);
     if (sample.power && !power) note(Note::power_implausible);
     if (!booked && (sample.power || sample.energy_total)) note(Note::estimated_not_booked);
     add_to_curve(sample, power, tasks);
@@ -241,7 +257,7 @@ class Booker {
     end.at = at_;
     end.power = booked ? power : std::nullopt;
     end.counter = booked && sample.energy_total ? quantise(*sample.energy_total) : std::nullopt;
-    end.limit = plausible(sample.power_limit);
+    end.limit = plausible(limit);
     auto& domain = work(sample.domain);
     // A counter alone is a reading where it can be compared and has moved; else the next known value spans
     // these seconds. One that stands still says nothing: it may be frozen, and unknown is never 0 J.
@@ -262,7 +278,8 @@ class Booker {
       unknown_.push_back(*place);
       return;
     }
-    domain.known = any_known_ = true;
+    any_known_ = true;
+    domain.powered = domain.powered || end.power;
     if (!first && at_ <= cursor.at) return;  // counted already, or older: energy is never taken back
     domain.advanced = any_advanced_ = true;
 
@@ -295,23 +312,30 @@ class Booker {
 
   void interval(DomainWork& domain, const DeviceCursor& cursor, const DeviceSample& sample, IntervalEnd end,
                 bool comparable, const TaskSet& now, AccountDelta& device) {
-    const auto dt = at_ - cursor.at;
-    if (!end.limit) end.limit = cursor.limit;
-    end.counter_comparable = comparable;
-    auto result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
+    const auto begin = unbooked_from(domain, cursor);
+    if (begin >= at_) return;
+    const auto dt = at_ - begin;
+    if (!end.limit && sample.domain == kDomainGpu) end.limit = cursor.limit;
+    end.counter_comparable = comparable && begin == cursor.at;
+    auto result = integrate_device(begin, cursor.counter, end, rules_.max_gap);
     if (result && result->energy.n > domain.budget) {
       end.counter_comparable = false;
-      result = integrate_device(cursor.at, cursor.counter, end, rules_.max_gap);
+      result = integrate_device(begin, cursor.counter, end, rules_.max_gap);
       note(Note::counter_implausible);
     }
-    if (!result || result->energy.n > domain.budget) return;
+    if (!result || result->energy.n > domain.budget) {
+      add_time(device, {begin, at_}, &Measures::gap);
+      return;
+    }
+    domain.metered = true;
+    domain.counted = result->counted;
     domain.budget -= result->energy.n;
     if (result->counter_note) note(*result->counter_note);
     frozen_ = result->counter_note == Note::counter_frozen;
     if (result->by_counter) by_counter_ = result->energy;
     if (result->gap > Milliseconds{0}) note(Note::gap);
 
-    const UtcRange whole{cursor.at, at_};
+    const UtcRange whole{begin, at_};
     const UtcRange counted{at_ - result->counted, at_};
     const bool simulated = sample.quality == Quality::simulated;
     const bool spread = result->by_counter && result->counted > kHour;
@@ -373,6 +397,16 @@ class Booker {
     domain.bridged = domain.bridged || result->by_counter;
     domain.partial = std::max(domain.partial, short_by);
     if (result->gap > Milliseconds{0}) domain.least_counted = std::min(domain.least_counted, result->counted);
+  }
+
+  /// Where a device's interval begins: at its last sample; where one meter counts, not before what another
+  /// one has already booked.
+  [[nodiscard]] UtcTime unbooked_from(const DomainWork& domain, const DeviceCursor& cursor) const {
+    if (!is_metered_once(domain.domain)) return cursor.at;
+    if (domain.metered) return at_;
+    for (const auto& known : cursor_.domains)
+      if (known.domain == domain.domain) return std::max(cursor.at, known.at);
+    return cursor.at;
   }
 
   /// Counter and integrated power are compared all the time; what is booked stays the counter's.
@@ -451,7 +485,7 @@ class Booker {
     cursor.counter = end.counter;
     cursor.counter_boot = beat_.boot_id;
     cursor.counter_epoch = sample.counter_epoch;
-    if (end.limit) cursor.limit = end.limit;
+    if (const auto limit = plausible(binding_limit(sample))) cursor.limit = limit;
     cursor.holders = tasks;
   }
 
@@ -504,10 +538,17 @@ class Booker {
     if (!domain.advanced) return;
     bool first = false;
     auto& cursor = domain_cursor(domain.domain, first);
+    // The first sample of a second meter says nothing of the seconds before it.
+    if (!first && !domain.metered && is_metered_once(domain.domain)) return;
     if (at_ > cursor.at || first) add_sample(domain.node, at_);
     if (at_ > cursor.at) {
       const auto dt = at_ - cursor.at;
-      const auto covered = domain.bridged ? dt : std::min(dt, rules_.max_gap);
+      // Where all that was told couldn't be booked, these seconds are a gap, not covered by nothing.
+      const auto told = is_metered_once(domain.domain) ? domain.counted
+                        : domain.bridged               ? dt
+                        : domain.powered               ? rules_.max_gap
+                                                       : Milliseconds{0};
+      const auto covered = std::min(dt, told);
       auto partial = domain.partial;
       if (domain.least_counted < covered) partial = std::max(partial, covered - domain.least_counted);
       if (!domain.unknown.empty()) partial = covered;

@@ -63,7 +63,9 @@ struct Books {
     const auto found = accounts.find({"default", scope, id, part, domain});
     return found == accounts.end() ? Measures{} : found->second.total();
   }
-  [[nodiscard]] Measures node(const std::string& id) const { return of(Scope::node, id); }
+  [[nodiscard]] Measures node(const std::string& id, const std::string& domain = "gpu") const {
+    return of(Scope::node, id, domain);
+  }
   [[nodiscard]] Measures task(const std::string& id) const { return of(Scope::task, id); }
   [[nodiscard]] bool has(Scope scope, const std::string& id) const {
     for (const auto& [key, account] : accounts)

@@ -38,11 +38,34 @@ void IntervalAccumulator::add(const std::vector<Reading>& readings) {
   for (const auto& reading : readings) add(reading);
 }
 
+/// A library names a card by its uuid, the tool that stands in for it by its number alone or by a name of its
+/// own spelling, and a card that slept tells its uuid later: all are the card in that slot, which has one
+/// track. Two cards that one source names in the same slot one after the other are two: the first one is
+/// missed.
+IntervalAccumulator::Track& IntervalAccumulator::track_of(const Reading& reading, bool& is_new) {
+  is_new = false;
+  const auto key = key_of(reading);
+  if (const auto known = tracks_.find(key); known != tracks_.end()) return known->second;
+  auto slot = tracks_.end();
+  for (auto it = tracks_.begin(); it != tracks_.end(); ++it) {
+    const auto& known = it->second.last;
+    if (known.domain != reading.domain || known.index != reading.index) continue;
+    const bool two_cards = !reading.uuid.empty() && !known.uuid.empty() && known.source == reading.source;
+    if (!two_cards && (slot == tracks_.end() || known.at > slot->second.last.at)) slot = it;
+  }
+  if (slot == tracks_.end()) {
+    is_new = true;
+    return tracks_[key];
+  }
+  if (reading.uuid.empty()) return slot->second;
+  auto node = tracks_.extract(slot);
+  node.key() = key;
+  return tracks_.insert(std::move(node)).position->second;
+}
+
 void IntervalAccumulator::add(const Reading& reading) {
-  const auto [it, is_new] = tracks_.try_emplace(key_of(reading));
-  // A card that slept when it was first seen gets its uuid later: it is the same card.
-  if (is_new && !reading.uuid.empty()) tracks_.erase(fmt::format("{}#{}", reading.domain, reading.index));
-  Track& track = it->second;
+  bool is_new = false;
+  Track& track = track_of(reading, is_new);
   if (!is_new && reading.at <= track.last.at) {
     ++ignored_;
     return;
@@ -52,7 +75,9 @@ void IntervalAccumulator::add(const Reading& reading) {
       from_here ? Milliseconds{0}
                 : std::min(reading.at - track.last.at, reading.hold.value_or(options_.max_hold));
   const auto power = reading.power ? quantise(*reading.power) : std::nullopt;
+  auto uuid = reading.uuid.empty() ? std::move(track.last.uuid) : reading.uuid;
   track.last = reading;
+  track.last.uuid = std::move(uuid);
   track.seen_at = reading.at;
   track.seen = true;
   track.fresh = power.has_value();

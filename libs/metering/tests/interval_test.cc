@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tidewatt::metering {
 namespace {
 
@@ -186,6 +188,45 @@ TEST(Interval, ANegativeOrNonFinitePowerIsUnknown) {
   auto acc = make();
   acc.add(gpu(0, -5));
   EXPECT_FALSE(acc.finish(at(0))[0].power);
+}
+
+Reading from(std::string source, Reading reading) {
+  reading.source = std::move(source);
+  return reading;
+}
+
+TEST(Interval, AToolThatStandsInForALibraryReadsTheSameCards) {
+  auto acc = make();
+  acc.add(from("library", gpu(0, 300)));
+  acc.add(from("library", gpu(1000, 300)));
+  acc.add(from("tool", gpu(2000, 300, "")));  // the library crashed; its tool knows no uuids
+  acc.add(from("tool", gpu(3000, 300, "")));
+  acc.add(from("library", gpu(4000, 300)));
+  const auto samples = acc.finish(at(4000));
+  ASSERT_EQ(samples.size(), 1U) << "one card, whoever reads it";
+  EXPECT_EQ(samples[0].uuid, "GPU-a");
+  EXPECT_DOUBLE_EQ(samples[0].power_covered->value(), 4);
+}
+
+TEST(Interval, ALibraryThatSpellsUuidsItsOwnWayReadsTheSameCards) {
+  auto acc = make();
+  acc.add(from("one", gpu(0, 300, "GPU-8c45")));
+  acc.add(from("other", gpu(1000, 300, "0x8c45f1")));
+  const auto samples = acc.finish(at(1000));
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].uuid, "0x8c45f1");
+}
+
+TEST(Interval, ACardThatMovesIntoAnotherOnesSlotLeavesThatOneMissed) {
+  auto acc = make();
+  acc.add(gpu(0, 100, "GPU-a", 0));
+  acc.add(gpu(0, 200, "GPU-b", 1));
+  acc.finish(at(0));
+  acc.add(gpu(1000, 200, "GPU-b", 0));  // GPU-a fell off the bus, the driver counts anew
+  const auto samples = acc.finish(at(1000));
+  ASSERT_EQ(samples.size(), 2U);
+  EXPECT_EQ(std::count_if(samples.begin(), samples.end(), [](const auto& s) { return s.power.has_value(); }),
+            1);
 }
 
 }  // namespace

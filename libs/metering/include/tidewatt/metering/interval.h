@@ -24,7 +24,7 @@ namespace tidewatt::metering {
 /// stays listed.
 /// - Sums are integer mW x ms, so nothing drifts; the mean leaves as an unrounded quotient.
 /// - A device is its uuid within its domain, else (domain, index): one that moves to another index stays the
-/// same.
+/// same. What another source says of a slot without that uuid is of the device in the slot.
 /// - A device unseen for `forget_after` is dropped, unless its source keeps failing.
 /// Not thread-safe.
 class IntervalAccumulator {
@@ -61,6 +61,7 @@ class IntervalAccumulator {
     bool fresh = false;   ///< last reading of this interval is known
     bool outage = false;  ///< the last reading was unknown: what follows reaches back over nothing
   };
+  Track& track_of(const Reading& reading, bool& is_new);
   void begin(Track& track);
   [[nodiscard]] DeviceSample sample_of(const Track& track) const;
 

@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "node_view.h"
 #include "tenant_view.h"
+#include "tidewatt/metering/node_total.h"
 #include "tidewatt/metering/tool_parsers.h"
 
 namespace tidewatt::api {
@@ -61,6 +62,7 @@ struct SourceState {
   int known = 0;
   int estimated = 0;
   int simulated = 0;
+  int totalled = 0;  ///< of the known ones, those that are part of a total
   bool power = false;
   bool counter = false;
   std::string why_not;
@@ -72,7 +74,8 @@ Json source_json(const std::string& name, const SourceState& state, const ledger
   const bool silent = state.known > 0 && !fresh;
   Json row{{"source", name}, {"devices", state.devices > 0 ? Json(state.devices) : Json(nullptr)}};
   row["state"] = silent                ? "silent"
-                 : state.known > 0     ? "booked"
+                 : state.totalled > 0  ? "booked"
+                 : state.known > 0     ? "beside"
                  : state.estimated > 0 ? "estimated"
                                        : "unknown";
   row["simulated"] = state.simulated > 0;
@@ -139,6 +142,7 @@ net::Response list_sources(Core& core, const Call&) {
         state.why_not = "estimates are shown apart and never booked";
       } else if (device.power || device.energy_total) {
         ++state.known;
+        if (metering::layer_of(device.domain) != metering::Layer::beside) ++state.totalled;
         state.power = state.power || device.power.has_value();
         state.counter = state.counter || device.energy_total.has_value();
       } else if (state.why_not.empty()) {

@@ -5,7 +5,7 @@ import type { DashboardStats, Energy, Session, TopRow } from "../api/types";
 import { hrefTo, hrefToNode, Link, useQueryValue } from "../app/router";
 import { usePrefs } from "../app/prefs";
 import { useRange } from "../app/Shell";
-import { count, coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules } from "../format/number";
+import { count, coverage, coverageIsLow, gasName, kEnergy, kMass, known, kUnknown, kwhOf, microjoules, number, percent, pickFor, quantity, kWatts, sumMicrojoules, exactMicrojoules, kwh } from "../format/number";
 import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { AttributionBadge, ReplayBadge, SimBadge } from "../ui/Badges";
@@ -71,6 +71,7 @@ function EnergyCard({ d, replay }: { d: DashboardStats; replay: Session | undefi
       </div>
       {e ? <>
         <div className="line">{t("word.counter")} {percent(mix)} · {t("word.integrated")} {percent(mix === null ? null : 1 - mix)}</div>
+        {e.quality === "mixed" && <div className="line est-text" data-note="simulated">{t("dash.simulated_part", { q: kwh(kwhOf(e.simulated_uj)) })}</div>}
         <TotalRange e={e} />
       </> : <div className="line dim">{t("dash.no_accounts")}</div>}
     </section>
@@ -119,7 +120,7 @@ function CoverageCard({ d }: { d: DashboardStats }): JSX.Element {
         <EvidenceButton of={{ kind: "coverage", scope: "cluster", id: "" }} className="big"><Value text={coverage(e?.coverage, e?.gap_seconds, e?.partial_seconds)} reason={t(e ? "unknown.no_data" : "unknown.no_accounts")} /></EvidenceButton>
         {e && known(e.coverage) !== null && <span className="cover-bar" aria-hidden="true"><span style={{ width: `${Math.floor((e.coverage ?? 0) * 100)}%` }} /></span>}
       </div>
-      {e && coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : e && <MissingLine energy={e} />}
+      {e && coverageIsLow(e.coverage) ? <CoverageNote energy={e} /> : e && <MissingLine energy={e} unread={d.power_now.devices_total - d.power_now.devices_known} />}
       <div className="line"><Link to={hrefTo("/nodes")}>{t("dash.live_silent", { live: d.nodes.live, silent: d.nodes.silent })}</Link></div>
     </section>
   );

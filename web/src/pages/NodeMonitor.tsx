@@ -11,7 +11,8 @@ import { isoText, millis } from "../format/time";
 import { useWords } from "../i18n";
 import { EstimateBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
-import { ownReason } from "../ui/sources";
+import { deviceName } from "../ui/device";
+import { ownReason, plainReason } from "../ui/sources";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -83,7 +84,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
           <span className="dim">{e ? t("total.hours", { range: span(e.from, e.to) }) : ""}</span></div>
         <div><span className="label">{t("word.coverage")}</span>
           <EvidenceButton of={{ kind: "coverage", scope: "node", id: n.node_id }} className="mid"><Value text={coverage(n.coverage, n.gap_seconds, n.partial_seconds)} reason={t("unknown.no_data")} /></EvidenceButton>
-          {e && <MissingLine energy={e} />}</div>
+          {e && <MissingLine energy={e} unread={n.devices.filter((d) => inTotal(n.devices, d) && known(d.energy_kwh) === null).length} />}</div>
       </div>
       {e && <CoverageNote energy={e} />}
       {offset !== null && Math.abs(offset) >= 1 && <div className="line warn-text" data-note="clock">{t(offset > 0 ? "node.clock.ahead" : "node.clock.behind", { d: duration(Math.abs(offset)) })}</div>}
@@ -98,7 +99,7 @@ function Charts({ id, c, n, identity, zoom, setZoom, pending, e }: ChartsProps):
   const { t, code } = useWords();
   const data = useMemo(() => {
     const frame = frameOf(c, Date.now());
-    const name = (s: PowerSeries): string => (s.domain === "gpu" ? t("node.gpu", { i: s.index }) : s.domain === "cpu_package" ? t("node.cpu_package", { i: s.index }) : s.domain === "dram" ? t("node.dram", { i: s.index }) : t("node.domain", { domain: s.domain, i: s.index }));
+    const name = (s: PowerSeries): string => deviceName(t, s);
     const gpus = deviceLines(c.series, "gpu", name);
     const rails = railLines(c.series, name);
     // The node's sum belongs beside what it sums: the accelerators, or the rails of a node without any.
@@ -166,6 +167,8 @@ function Sources({ n }: { n: NodeDetail }): JSX.Element {
 
 /** Domains whose rows make the total; a whole-machine meter contains them. */
 const kComponents = ["gpu", "cpu_package", "dram"];
+/** Is part of the node's total. */
+const inTotal = (all: readonly Device[], d: Device): boolean => kComponents.includes(d.domain) || !all.some((other) => kComponents.includes(other.domain));
 const place = (d: Device): number => (kComponents.indexOf(d.domain) + kComponents.length + 1) % (kComponents.length + 1);
 
 function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.Element {
@@ -180,8 +183,7 @@ function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.E
     return out;
   }, [c]);
   const colour = (d: Device): string => (d.domain === "gpu" ? `dev${d.index % 8}` : "");
-  const components = n.devices.some((d) => kComponents.includes(d.domain));
-  const added = (d: Device): boolean => !components || kComponents.includes(d.domain);
+  const added = (d: Device): boolean => inTotal(n.devices, d);
   const list = [...n.devices].sort((a, b) => place(a) - place(b) || a.index - b.index);
   const sum = n.devices.filter(added).reduce((s, d) => s + (microjoules(d.energy_uj) ?? 0n), 0n);
   const adds = n.energy_uj !== null && sum.toString() === n.energy_uj;
@@ -193,21 +195,21 @@ function Devices({ n, c }: { n: NodeDetail; c: PowerCurves | undefined }): JSX.E
         <div className="scroll-x">
           <table className="table wide">
             <thead><tr>
-              <th scope="col">{t("col.device")}</th><th scope="col">{t("col.uuid")}</th><th scope="col">{t("col.holders")}</th>
+              <th scope="col">{t("col.device")}</th><th scope="col" className="opt">{t("col.uuid")}</th><th scope="col">{t("col.holders")}</th>
               <th scope="col" className="r">{t("col.now")}</th><th scope="col" className="r">{t("col.minmax")}</th><th scope="col" className="r">{t("col.limit")}</th>
               <th scope="col" className="r">{t("col.energy", { unit })}</th><th scope="col" className="r">{t("col.coverage")}</th><th scope="col">{t("col.method")}</th>
               <th scope="col" className="r">{t("col.util")}</th><th scope="col" className="r">{t("col.memory")}</th><th scope="col" className="r">{t("col.temp")}</th>
             </tr></thead>
             <tbody>
               {list.map((d) => {
-                const own = ownReason(d.reason);
+                const own = ownReason(d.reason) ?? plainReason(d.reason);
                 const why = own ? t(own) : d.reason ?? t("unknown.no_reading");
                 const not = t("unknown.not_reported");
                 return (
                   <tr key={`${d.domain}/${d.index}`} data-row={`${d.domain}/${d.index}`} data-device={d.index}>
-                    <td className="name"><span className={`glyph ${colour(d)}`} aria-hidden="true">{d.domain === "gpu" ? glyphOf({ kind: "device", index: d.index }) : ""}</span> {d.domain === "gpu" ? t("node.gpu", { i: d.index }) : d.domain === "cpu_package" ? t("node.cpu_package", { i: d.index }) : d.domain === "dram" ? t("node.dram", { i: d.index }) : d.domain === "platform" ? t("node.platform.row", { i: d.index }) : t("node.domain", { domain: d.domain, i: d.index })} <span className="dim">{added(d) ? (d.model ?? "") : t("ev.not_in_total")}</span></td>
-                    <td className="clip mono" title={d.uuid ?? undefined}>{d.uuid ?? <Unknown reason={not} />}</td>
-                    <td className="clip">{d.holders.length === 0 ? <span className="dim">{t("word.none")}</span> : d.holders.map((h, i) => <span key={h.task_id}>{i > 0 && ", "}<Link to={hrefTo(`/tasks/${encodeURIComponent(h.task_id)}`)}>{h.task_id}</Link>{known(h.compute_share) !== null && <span className="dim"> ≈ {percent(h.compute_share)}</span>}</span>)}</td>
+                    <td className="name"><span className={`glyph ${colour(d)}`} aria-hidden="true">{d.domain === "gpu" ? glyphOf({ kind: "device", index: d.index }) : ""}</span> {d.domain === "platform" ? t("node.platform.row", { i: d.index }) : deviceName(t, d)} <span className="dim">{added(d) ? (d.model ?? "") : t("ev.not_in_total")}</span></td>
+                    <td className="clip mono opt" title={d.uuid ?? undefined}>{d.uuid ?? <Unknown reason={not} />}</td>
+                    <td className="clip">{d.holders.length === 0 ? <Unknown reason={t("unknown.no_holder")} /> : d.holders.map((h, i) => <span key={h.task_id}>{i > 0 && ", "}<Link to={hrefTo(`/tasks/${encodeURIComponent(h.task_id)}`)}>{h.task_id}</Link>{known(h.compute_share) !== null && <span className="dim"> ≈ {percent(h.compute_share)}</span>}</span>)}</td>
                     <td className="r"><Value text={number(d.power_watts)} reason={why} /></td>
                     <td className="r num">{ranges.get(`${d.domain}/${d.index}`) ?? <Unknown reason={t("unknown.no_data")} />}</td>
                     <td className="r"><Value text={number(d.power_limit_watts)} reason={not} /></td>

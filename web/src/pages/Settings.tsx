@@ -11,7 +11,7 @@ import { Empty, ErrorBox, NoNodes, Skeleton } from "../ui/States";
 import { Unknown } from "../ui/Value";
 import { Why } from "../ui/Why";
 
-const kMarks: Record<string, string> = { booked: "●", silent: "◌", shadow: "◐", estimated: "≈", unknown: "○" };
+const kMarks: Record<string, string> = { booked: "●", silent: "◌", beside: "◐", estimated: "≈", unknown: "○" };
 
 export function Settings(): JSX.Element {
   const { t, code, age } = useWords();

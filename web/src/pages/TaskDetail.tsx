@@ -11,6 +11,7 @@ import { knownKey, useWords } from "../i18n";
 import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
+import { deviceName } from "../ui/device";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -102,19 +103,20 @@ function Curves({ c, identity, zoom, setZoom, pending, e }: { pending: boolean; 
   const data = useMemo(() => {
     const nodes = new Set(c.series.map((s) => s.node_id));
     const name = (s: PowerSeries): string => {
-      const device = s.domain === "gpu" ? t("node.gpu", { i: s.index }) : t("node.domain", { domain: s.domain, i: s.index });
+      const device = deviceName(t, s);
       return nodes.size > 1 ? `${s.node_id} ${device}` : device;
     };
     const domain = c.series.some((s) => s.domain === "gpu") ? "gpu" : (c.series[0]?.domain ?? "gpu");
     const lines = deviceLines(c.series, domain, name);
-    return { frame: frameOf(c, Date.now()), lines: [...lines, ...(lines.length > 1 ? sumLine(c.series, domain, t("node.sum_selected")) : [])] };
+    const ofCards = domain === "gpu";
+    return { ofCards, frame: frameOf(c, Date.now()), lines: [...lines, ...(lines.length > 1 ? sumLine(c.series, domain, t("node.sum_selected")) : [])] };
   }, [c, t]);
   const window = zoom ?? data.frame;
   const kept = data.frame.from < data.frame.keptFrom - 60_000 ? <span>{t("chart.retention", { n: Math.round(c.retention_seconds / 86_400) })}</span> : null;
   return (
     <Series id="task" title={(unit) => t("task.power", { unit })} lines={data.lines} {...data.frame} from={window.from} to={window.to} zoomed={zoom !== null} onZoom={setZoom} pending={pending} bridged={bridged(e)} life={{ from: millis(e.first_sample_at), to: millis(e.last_sample_at), outside: "not_running" }} identity={identity} height={220}
-      badges={<>{c.whole_card !== false && <span className="badge">{t("badge.whole_card")}</span>}<SimBadge quality={e.quality} /></>}
-      note={<>{c.whole_card !== false && <span>{t("task.whole_card")}</span>}{kept}</>} />
+      badges={<>{c.whole_card !== false && <span className="badge">{t(data.ofCards ? "badge.whole_card" : "badge.whole_device")}</span>}<SimBadge quality={e.quality} /></>}
+      note={<>{c.whole_card !== false && <span>{t(data.ofCards ? "task.whole_card" : "task.whole_device")}</span>}{kept}</>} />
   );
 }
 

@@ -55,13 +55,14 @@ function lateStart(e: Pick<Energy, "from" | "first_sample_at">): number | null {
   return first !== null && from !== null && first - from > 3_600_000 ? first : null;
 }
 
-/** How much is missing where coverage is good; of node time where many nodes are summed. */
-export function MissingLine({ energy }: { energy: Pick<Energy, "scope" | "coverage" | "gap_seconds" | "partial_seconds" | "method" | "from" | "first_sample_at"> }): JSX.Element | null {
+/** How much is missing where coverage is good; of node time where many nodes are summed. Devices that never gave a value have no seconds to miss: they are counted in `unread`. */
+export function MissingLine({ energy, unread = 0 }: { unread?: number; energy: Pick<Energy, "scope" | "coverage" | "gap_seconds" | "partial_seconds" | "method" | "from" | "first_sample_at"> }): JSX.Element | null {
   const w = useWords();
   if (known(energy.coverage) === null) return null;
   const parts = [
     (known(energy.gap_seconds) ?? 0) > 0 ? w.t("coverage.some", { gap: missing(energy, w) }) : null,
     (known(energy.partial_seconds) ?? 0) > 0 ? w.t(bridged(energy) ? "coverage.partly_bridged" : "coverage.partly", { d: amount(energy.scope, energy.partial_seconds, w) }) : null,
+    unread > 0 ? w.t("coverage.unread", { n: unread }) : null,
   ].filter((x) => x !== null);
   const since = lateStart(energy);
   return (

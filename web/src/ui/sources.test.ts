@@ -14,6 +14,12 @@ it("puts the agent's reasons into plain words", () => {
     ["no hwmon power sensor: /sys/class/hwmon has no power*_input", "node.why.no_hwmon"],
     ["DCMI can't be opened: libdcmi.so: cannot open shared object file", "node.why.library"],
     ["no answer for 12 s", "node.why.hangs"],
+    ["tool_prints_[N/A]", "node.why.prints_none"],
+    ["printed_zero_implausible", "node.why.prints_none"],
+    ["default_table_has_no_power_column", "node.why.no_column"],
+    ["no_reading_in_this_interval", "node.why.no_reading"],
+    ["implausible: 9000 W at a limit of 700 W", "node.why.implausible"],
+    ["counter_baseline", "node.why.baseline"],
     ["something nobody foresaw", null],
     ["", null],
   ];

@@ -15,6 +15,12 @@ const kOwn: Readonly<Record<string, MessageKey>> = {
 export const ownReason = (reason: string | null | undefined): MessageKey | null => (reason ? kOwn[reason] ?? null : null);
 
 const kPatterns: readonly (readonly [RegExp, MessageKey])[] = [
+  [/^tool_prints_|printed_zero|^sentinel|_is_no number/i, "node.why.prints_none"],
+  [/no_power_column|no power column/i, "node.why.no_column"],
+  [/no_reading_in_this_interval/i, "node.why.no_reading"],
+  [/^implausible/i, "node.why.implausible"],
+  [/counter_baseline|baseline/i, "node.why.baseline"],
+  [/frozen|stands? still/i, "node.why.frozen"],
   [/permission denied|operation not permitted/i, "node.why.permission"],
   [/no answer|timed out|deadline|no end within/i, "node.why.hangs"],
   [/ipmi0/i, "node.why.no_ipmi"],

@@ -44,7 +44,7 @@ struct DomainWork {
   std::string domain;
   AccountDelta node;
   std::int64_t budget = kMostPerBeat;  ///< what this beat may still book here
-  bool advanced = false;               ///< ... and newer than its cursor
+  bool advanced = false;               ///< some sample is newer than its cursor
   bool bridged = false;                ///< some device's counter covers its whole interval
   bool powered = false;                ///< some device's power is known
   bool metered = false;                ///< some device's interval was booked, ...

@@ -66,7 +66,7 @@ void Booker::close(DomainWork& domain) {
     const auto covered = std::min(dt, told);
     auto partial = domain.partial;
     if (domain.least_counted < covered) partial = std::max(partial, covered - domain.least_counted);
-    if (!domain.unknown.empty()) partial = covered;
+    if (!domain.unknown.empty() && !is_metered_once(domain.domain)) partial = covered;
     partial = std::min(partial, covered);
     add_time(domain.node, {at_ - covered, at_}, &Measures::covered);
     add_time(domain.node, {cursor.at, at_ - covered}, &Measures::gap);

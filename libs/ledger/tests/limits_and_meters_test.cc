@@ -105,6 +105,7 @@ TEST(OneMeter, AMeterThatComesAndGoesBooksNoSecondThatTheOtherBooked) {
   const auto& node = books.node("n1", "platform");
   EXPECT_EQ(node.energy.n + node.gap.count() * 100'000, 600 * 100 * kJoule);
   EXPECT_LE(node.gap, seconds{20}) << "only until the second meter was known";
+  EXPECT_EQ(node.partial, seconds{0}) << "one meter is enough";
 }
 
 TEST(OneMeter, TwoMetersInOneBeatCountOnce) {

@@ -126,8 +126,9 @@ struct DomainWork {
 
 class Booker {
  public:
-  Booker(NodeCursor& cursor, const Beat& beat, UtcTime at, const TaskWindows& windows, const Rules& rules)
-      : cursor_(cursor), beat_(beat), at_(at), windows_(windows), rules_(rules) {}
+  Booker(NodeCursor& cursor, const Beat& beat, UtcTime at, const TaskWindows& windows, const Rules& rules,
+         const IntervalWatch* watch)
+      : cursor_(cursor), beat_(beat), at_(at), windows_(windows), rules_(rules), watch_(watch) {}
 
   void run(Booking& booking) {
     curve_.at = at_;
@@ -156,6 +157,7 @@ class Booker {
     }
     booking.curve = std::move(curve_);
     booking.checks = std::move(checks_);
+    booking.intervals = std::move(intervals_);
     if (any_known_ && !any_advanced_) note(Note::stale);
     for (const auto n : notes_) booking.notes.push_back(n);
   }
@@ -345,6 +347,9 @@ class Booker {
           auto& m = book(*account, energy);
           if (piece.segment->shared) m.shared += Microjoules{energy};
         }
+        if (watch_ != nullptr && watch_->wants(beat_.cluster, task))
+          intervals_.push_back({beat_.cluster, task, sample.domain, device.key.id, whole.begin, piece.range,
+                                Microjoules{energy}});
       };
       if (receivers.size() == 1 && !sample.unheld) {
         give(*receivers.begin(), piece.energy);
@@ -589,6 +594,8 @@ class Booker {
   bool frozen_ = false;
   std::optional<Microjoules> by_counter_;  ///< of the device at hand
   std::vector<CheckedCounter> checks_;
+  const IntervalWatch* watch_;
+  std::vector<TaskInterval> intervals_;
 };
 
 }  // namespace
@@ -622,7 +629,7 @@ std::string_view to_string(Note note) {
 }
 
 Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& receipt,
-             const TaskWindows& windows, const Rules& rules) {
+             const TaskWindows& windows, const Rules& rules, const IntervalWatch* watch) {
   Booking booking;
   booking.next = std::move(cursor);
   if (seen_before(booking.next, beat)) {
@@ -639,7 +646,7 @@ Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& 
   if (time.clock_jump) booking.notes.push_back(Note::clock_jump);
   if (time.clock_corrected) booking.notes.push_back(Note::clock_corrected);
   booking.clock_offset = time.clock_offset;
-  Booker(booking.next, beat, time.at, windows, rules).run(booking);
+  Booker(booking.next, beat, time.at, windows, rules, watch).run(booking);
   return booking;
 }
 

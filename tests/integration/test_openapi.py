@@ -73,6 +73,7 @@ GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes
         ("/api/v1/nodes/n1", "/api/v1/nodes/{id}"), ("/api/v1/nodes/n1/energy?range=24h", "/api/v1/nodes/{id}/energy"),
         ("/api/v1/nodes/n1/power?range=1h", "/api/v1/nodes/{id}/power"), ("/api/v1/nodes/n1/carbon-rate", "/api/v1/nodes/{id}/carbon-rate"),
         ("/api/v1/nodes/nobody", "/api/v1/nodes/{id}"), ("/api/v1/tasks", "/api/v1/tasks"), ("/api/v1/tasks/a", "/api/v1/tasks/{id}"), ("/api/v1/tasks/a/energy", "/api/v1/tasks/{id}/energy"),
+        ("/api/v1/tasks/a/endpoints", "/api/v1/tasks/{id}/endpoints"), ("/api/v1/tasks/a/traces", "/api/v1/tasks/{id}/traces"),
         ("/api/v1/tasks/a/power?range=1h", "/api/v1/tasks/{id}/power"), ("/api/v1/tasks/nobody/energy", "/api/v1/tasks/{id}/energy"),
         ("/api/v1/task-groups/g1/efficiency", "/api/v1/task-groups/{id}/efficiency"),
         ("/api/v1/energy/accounts?scope=node", "/api/v1/energy/accounts"), ("/api/v1/energy/accounts?scope=device&ids=nobody", "/api/v1/energy/accounts"),

@@ -392,6 +392,19 @@ export class Api {
     };
   }
 
+  /** A served model with two endpoints and time without a request; others send no spans. */
+  taskEndpoints(id, query) {
+    const task = this.findTask(id);
+    const range = period(this.world, query);
+    const { uj } = this.world.taskEnergy(task, range.from, range.to);
+    const known = task.kind === "inference" && uj !== null;
+    const part = (n) => (known ? (uj * BigInt(n)) / 100n : null);
+    const row = (route, requests, n) => ({ service: id, route, requests, failed: requests % 7, energy_kwh: kwh(part(n)), energy_uj: str(part(n)), energy_per_request_uj: str(part(n) === null ? null : part(n) / BigInt(requests)), coverage: 1, mean_seconds: 0.8 });
+    const endpoints = known ? [row("POST /v1/chat/completions", 5120, 61), row("POST /v1/embeddings", 990, 9)] : [];
+    const spans = known ? part(61) + part(9) : null;
+    return { task_id: id, cluster: "default", from: iso(range.from), to: iso(range.to), attribution: "estimated", spans_since: known ? iso(range.from) : null, energy_kwh: kwh(uj), energy_uj: str(uj), spans_energy_uj: str(spans), no_span_energy_uj: str(part(20)), not_observed_energy_uj: str(known ? uj - spans - part(20) : uj), open_energy_uj: known ? "0" : null, reason: known ? null : "no_spans", endpoints, notes: [] };
+  }
+
   /** A training job in its 23rd of 40 epochs, one that is done, and tasks that say nothing. */
   task(id, query) {
     const task = this.findTask(id);

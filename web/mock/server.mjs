@@ -119,6 +119,7 @@ async function api(request, response, url) {
   if (part[1] === "nodes" && part[3] === "carbon-rate") return send(response, 200, a.carbonRate(part[2]));
   if (part[1] === "tasks" && part.length === 3) return send(response, 200, a.task(part[2], q));
   if (part[1] === "tasks" && part[3] === "energy") return send(response, 200, a.taskEnergy(part[2], q));
+  if (part[1] === "tasks" && part[3] === "endpoints") return send(response, 200, a.taskEndpoints(part[2], q));
   if (part[1] === "tasks" && part[3] === "power") return send(response, 200, a.taskPower(part[2], q));
   return problem(response, 404, "not_found", `no such path: ${url.pathname}`);
 }

@@ -29,7 +29,8 @@ constexpr Milliseconds kSameFailureAgain{10LL * 60 * 1000};
 
 bool is_api_path(std::string_view path) {
   return path.starts_with("/api/") || path == "/api" || path == "/login" || path.starts_with("/login/") ||
-         path.starts_with("/k8s/") || path == "/healthz" || path == "/readyz" || path == "/metrics";
+         path.starts_with("/k8s/") || path.starts_with("/v1/") || path == "/healthz" || path == "/readyz" ||
+         path == "/metrics";
 }
 
 /// GETs that change something: a one-time link is used, a flow begins or ends.
@@ -273,6 +274,7 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
                       {},
                       {},
                       {},
+                      SpanBooks{clock},
                       {},
                       {},
                       {},
@@ -296,8 +298,12 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
   if (const auto& sso = impl_->core.options.sso)
     impl_->core.sign_on = std::make_unique<oidc::SignOn>(sso->issuer, sso->http, clock, rng);
   impl_->core.kept->start();
+  ledger.watch(&impl_->core.span_books);
 }
-Api::~Api() = default;
+Api::~Api() {
+  auto& ledger = impl_->core.ledger;
+  if (ledger.watched_by() == &impl_->core.span_books) ledger.watch(nullptr);
+}
 
 net::Response Api::handle(const net::Request& request) {
   const auto started = impl_->core.clock.mono_now();
@@ -416,6 +422,7 @@ Status Api::housekeep() {
       log::info("a month is sealed", {{"month", ledger::to_string(seal.month)}, {"hash", seal.hash}});
   }
   TW_TRY_STATUS(core.store.drop_curves(core.clock.utc_now() - core.options.curve_retention));
+  core.span_books.settle();
   TW_TRY_STATUS(core.store.forget_requests(core.clock.utc_now() - kOldestUsage));
   if (!audit) return tl::unexpected(audit.error());
   return {};

@@ -14,6 +14,7 @@
 
 #include "kept_answers.h"
 #include "metrics.h"
+#include "span_books.h"
 #include "tidewatt/api/access.h"
 #include "tidewatt/api/api.h"
 #include "tidewatt/carbon/visibility.h"
@@ -49,6 +50,8 @@ struct Core {
   /// The registry, at most a second old.
   Result<std::shared_ptr<const Registry>> registry();
   void forget_registry();
+
+  SpanBooks span_books;
 
   std::mutex registry_mutex;
   std::shared_ptr<const Registry> cached_registry;

@@ -11,6 +11,7 @@ namespace tidewatt::api {
 
 net::Response post_heartbeats(Core& core, const Call& call);
 net::Response post_remote_write(Core& core, const Call& call);
+net::Response post_otlp_traces(Core& core, const Call& call);
 
 net::Response list_nodes(Core& core, const Call& call);
 net::Response get_node(Core& core, const Call& call);
@@ -26,6 +27,8 @@ net::Response post_task_progress(Core& core, const Call& call);
 net::Response post_task_usage(Core& core, const Call& call);
 net::Response post_usage(Core& core, const Call& call);
 net::Response get_task_energy(Core& core, const Call& call);
+net::Response get_task_endpoints(Core& core, const Call& call);
+net::Response get_task_traces(Core& core, const Call& call);
 net::Response get_task_power(Core& core, const Call& call);
 net::Response get_task_group_efficiency(Core& core, const Call& call);
 

@@ -74,6 +74,14 @@ void write_ledger(std::string& out, Metrics& metrics, const ledger::LedgerCounte
       {"other", &remote.other}};
   for (const auto& [outcome, count] : outcomes)
     line(out, kRemote, fmt::format("{{outcome=\"{}\"}}", outcome), count->load());
+  constexpr std::string_view kSpans = "tidewatt_otlp_spans_total";
+  head(out, kSpans, "counter", "Spans that services sent, by what became of them.");
+  const auto& spans = metrics.spans;
+  const std::pair<std::string_view, const SpanOutcomes::Count*> span_outcomes[] = {
+      {"accepted", &spans.accepted}, {"duplicate", &spans.duplicate}, {"too_old", &spans.too_old},
+      {"no_room", &spans.no_room},   {"no_task", &spans.no_task},     {"unusable", &spans.unusable}};
+  for (const auto& [outcome, count] : span_outcomes)
+    line(out, kSpans, fmt::format("{{outcome=\"{}\"}}", outcome), count->load());
   constexpr std::string_view kNotesTotal = "tidewatt_ledger_notes_total";
   head(out, kNotesTotal, "counter", "Things the ledger noted while booking, by kind.");
   for (const auto kind : kNotes)

@@ -40,6 +40,17 @@ struct RemoteWriteOutcomes {
   Count other{0};     ///< means neither energy nor tokens here
 };
 
+/// What became of the spans that services sent.
+struct SpanOutcomes {
+  using Count = std::atomic<std::uint64_t>;
+  Count accepted{0};
+  Count duplicate{0};
+  Count too_old{0};   ///< their time was shared out already
+  Count no_room{0};   ///< the task, or all together, has too many
+  Count no_task{0};   ///< no attribute names a task
+  Count unusable{0};  ///< no ids, no times, of the future
+};
+
 struct Metrics {
   Histogram ingest;
   Histogram requests;
@@ -47,6 +58,7 @@ struct Metrics {
   std::atomic<std::uint64_t> beats_refused{0};  ///< beats that were no beats (bad JSON inside a good body)
   std::atomic<std::uint64_t> events_sent{0};
   RemoteWriteOutcomes remote_write;
+  SpanOutcomes spans;
 
   std::mutex audit_mutex;
   std::optional<ledger::AuditDifference> audit;          ///< nullopt until the first audit

@@ -22,6 +22,7 @@ net::Response stream_needs_events(Core&, const Call&) {
 const Route kRoutes[] = {
     {{"POST", "/api/v1/heartbeats", kIngest}, post_heartbeats},
     {{"POST", "/api/v1/write", kIngest}, post_remote_write},
+    {{"POST", "/v1/traces", kReporters}, post_otlp_traces},
     {{"GET", "/api/v1/nodes", kReaders}, list_nodes},
     {{"GET", "/api/v1/nodes/{id}", kReaders}, get_node},
     {{"GET", "/api/v1/nodes/{id}/energy", kReaders}, get_node_energy},
@@ -32,6 +33,8 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/tasks/{id}", kReaders}, get_task},
     {{"GET", "/api/v1/tasks/{id}/energy", kReaders}, get_task_energy},
     {{"GET", "/api/v1/tasks/{id}/power", kReaders}, get_task_power},
+    {{"GET", "/api/v1/tasks/{id}/endpoints", kReaders}, get_task_endpoints},
+    {{"GET", "/api/v1/tasks/{id}/traces", kReaders}, get_task_traces},
     {{"POST", "/api/v1/tasks/{id}/events", kOps}, post_task_event},
     {{"POST", "/api/v1/tasks/{id}/progress", kReporters}, post_task_progress},
     {{"POST", "/api/v1/tasks/{id}/usage", kReporters}, post_task_usage},

@@ -34,6 +34,7 @@ void Booker::run(Booking& booking) {
   }
   booking.curve = std::move(curve_);
   booking.checks = std::move(checks_);
+  booking.intervals = std::move(intervals_);
   if (any_known_ && !any_advanced_) note(Note::stale);
   for (const auto n : notes_) booking.notes.push_back(n);
 }
@@ -86,7 +87,7 @@ std::string_view to_string(Note note) {
 }
 
 Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& receipt,
-             const TaskWindows& windows, const Rules& rules) {
+             const TaskWindows& windows, const Rules& rules, const IntervalWatch* watch) {
   Booking booking;
   booking.next = std::move(cursor);
   if (seen_before(booking.next, beat)) {
@@ -103,7 +104,7 @@ Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& 
   if (time.clock_jump) booking.notes.push_back(Note::clock_jump);
   if (time.clock_corrected) booking.notes.push_back(Note::clock_corrected);
   booking.clock_offset = time.clock_offset;
-  Booker(booking.next, beat, time.at, windows, rules).run(booking);
+  Booker(booking.next, beat, time.at, windows, rules, watch).run(booking);
   return booking;
 }
 

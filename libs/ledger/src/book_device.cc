@@ -159,7 +159,7 @@ void Booker::interval(DomainWork& domain, const DeviceCursor& cursor, const Devi
   // A task beside what is nobody's has an estimated part, even where it is the only one.
   if (sample.unheld)
     for (auto& segment : segments) segment.shared = true;
-  const Marks marks{sample, now, result->by_counter, spread};
+  const Marks marks{sample, now, result->by_counter, spread, whole.begin};
   for (const auto& piece : cut_into_pieces(counted, segments, result->energy))
     share_out(domain, device, piece, marks);
   add_time(device, counted, &Measures::covered);
@@ -196,6 +196,9 @@ void Booker::share_out(DomainWork& domain, AccountDelta& device, const Piece& pi
       auto& m = book(*account, energy);
       if (piece.segment->shared) m.shared += Microjoules{energy};
     }
+    if (watch_ != nullptr && watch_->wants(beat_.cluster, task))
+      intervals_.push_back({beat_.cluster, task, marks.sample.domain, device.key.id, marks.since, piece.range,
+                            Microjoules{energy}});
   };
   const auto& sample = marks.sample;
   if (receivers.size() == 1 && !sample.unheld) return give(*receivers.begin(), piece.energy);

@@ -68,12 +68,14 @@ struct Marks {
   const TaskSet& now;  ///< holders at its end
   bool by_counter;
   bool spread;
+  UtcTime since;  ///< begin of the whole interval
 };
 
 class Booker {
  public:
-  Booker(NodeCursor& cursor, const Beat& beat, UtcTime at, const TaskWindows& windows, const Rules& rules)
-      : cursor_(cursor), beat_(beat), at_(at), windows_(windows), rules_(rules) {}
+  Booker(NodeCursor& cursor, const Beat& beat, UtcTime at, const TaskWindows& windows, const Rules& rules,
+         const IntervalWatch* watch)
+      : cursor_(cursor), beat_(beat), at_(at), windows_(windows), rules_(rules), watch_(watch) {}
 
   void run(Booking& booking);
 
@@ -163,6 +165,8 @@ class Booker {
   bool frozen_ = false;
   std::optional<Microjoules> by_counter_;  ///< of the device at hand
   std::vector<CheckedCounter> checks_;
+  const IntervalWatch* watch_;
+  std::vector<TaskInterval> intervals_;
 };
 
 }  // namespace tidewatt::ledger

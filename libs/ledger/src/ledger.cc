@@ -46,6 +46,7 @@ struct Ledger::NodeWork {
   Accrual accrual;
   std::map<std::string, ShownBeat> newest;  ///< by agent: of the accepted ones, by sample time
   std::vector<CheckedCounter> checks;
+  std::vector<TaskInterval> intervals;
   bool booked = false;                       ///< some beat brought energy or a first sample
   std::optional<Milliseconds> behind;        ///< of the last beat that was too old to: how much
   std::optional<Milliseconds> clock_offset;  ///< that its clock had
@@ -60,6 +61,7 @@ void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
   work.notes.clear();
   work.newest.clear();
   work.checks.clear();
+  work.intervals.clear();
   work.booked = false;
   work.behind.reset();
   work.clock_offset.reset();
@@ -76,7 +78,7 @@ void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
   bool changed = false;
   for (std::size_t i = 0; i < work.beats.size(); ++i) {
     const auto& received = *work.beats[i];
-    auto booking = ledger::book(std::move(cursor), *received.beat, received.receipt, windows, rules_);
+    auto booking = ledger::book(std::move(cursor), *received.beat, received.receipt, windows, rules_, watch_);
     cursor = std::move(booking.next);
     switch (booking.verdict) {
       case Verdict::duplicate:
@@ -106,6 +108,7 @@ void Ledger::prepare(NodeWork& work, const ClusterWindows& windows_of) {
       std::move(booking.deltas.begin(), booking.deltas.end(), std::back_inserter(work.accrual.deltas));
     }
     if (booking.curve) work.accrual.curve.push_back(std::move(*booking.curve));
+    std::move(booking.intervals.begin(), booking.intervals.end(), std::back_inserter(work.intervals));
     work.checks.insert(work.checks.end(), booking.checks.begin(), booking.checks.end());
     work.notes.insert(work.notes.end(), booking.notes.begin(), booking.notes.end());
   }
@@ -187,6 +190,8 @@ std::vector<BeatResult> Ledger::book(std::span<const ReceivedBeat> beats, const 
     for (std::size_t i = 0; i < open.size(); ++i) {
       if (outcomes->at(i) == AccrueOutcome::applied) {
         open[i]->settled = true;
+        auto* const watch = watch_.load();
+        if (watch != nullptr && !open[i]->intervals.empty()) watch->take(std::move(open[i]->intervals));
       } else {
         ++counters_.conflicts;
         conflicted.push_back(open[i]);

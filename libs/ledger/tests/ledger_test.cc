@@ -44,6 +44,44 @@ TEST_F(LedgerTest, BatchOfOneNodeIsBookedInOrder) {
   EXPECT_EQ(energy("n1"), "18000000000");
 }
 
+/// Keeps what it is told of the tasks whose id begins with "w".
+struct Watcher final : IntervalWatch {
+  bool wants(std::string_view, std::string_view task_id) const override { return task_id.starts_with("w"); }
+  void take(std::vector<TaskInterval> intervals) override {
+    told.insert(told.end(), intervals.begin(), intervals.end());
+  }
+  std::vector<TaskInterval> told;
+};
+
+TEST_F(LedgerTest, WhoWatchesATaskIsToldItsIntervalsOnceAndToTheMicrojoule) {
+  Watcher watcher;
+  ledger.watch(&watcher);
+  std::vector<Beat> beats;
+  for (int i = 0; i <= 3; ++i)  // over the hour's end, shared with a task that nobody watches
+    beats.push_back(BeatBuilder("n1", static_cast<std::uint64_t>(i + 1), 3'570 + i * 20)
+                        .gpu(0, 300.001, {}, {holder("w1"), holder("other")})
+                        .gpu(1, 77.7, {}, {holder("w1")})
+                        .beat);
+  faulty.accrue_fails = Error{ErrorCode::io, "disk full", "free some space"};
+  book(beats);
+  EXPECT_TRUE(watcher.told.empty());
+  faulty.accrue_fails.reset();
+  book(beats);
+  book(beats);
+  WideMicrojoules sum;
+  for (const auto& interval : watcher.told) {
+    EXPECT_EQ(interval.task_id, "w1");
+    EXPECT_EQ(interval.range.begin >= interval.since, true);
+    EXPECT_EQ(hour_of(interval.range.begin), hour_of(interval.range.end - Milliseconds{1}));
+    sum += interval.energy;
+  }
+  EXPECT_EQ(watcher.told.size(), 8U);
+  EXPECT_EQ(sum, store->accounts({Scope::task, "", {"w1"}, ""})->front().totals.energy);
+  ledger.watch(nullptr);
+  book({BeatBuilder("n1", 9, 3'650).gpu(1, 1, {}, {holder("w1")}).beat});
+  EXPECT_EQ(watcher.told.size(), 8U);
+}
+
 TEST_F(LedgerTest, DuplicateInsideABatchIsSeen) {
   auto beats = minute("n1");
   beats.push_back(beats[1]);

@@ -70,6 +70,9 @@ export const useEnergy = (scope: "node" | "task", id: string, cluster: string, r
 export const useTask = (id: string, cluster: string, range: string, every: number | false): UseQueryResult<A.TaskDetail, Error> =>
   useQuery({ queryKey: ["task", cluster, id, range], queryFn: ({ signal }) => get<A.TaskDetail>(`/tasks/${one(id)}`, { range, cluster }, signal), refetchInterval: every });
 
+export const useEndpoints = (id: string, cluster: string, range: string, every: number | false): UseQueryResult<A.TaskEndpoints, Error> =>
+  useQuery({ queryKey: ["endpoints", cluster, id, range], queryFn: ({ signal }) => get<A.TaskEndpoints>(`/tasks/${one(id)}/endpoints`, { range, cluster }, signal), refetchInterval: every });
+
 export interface Window { from: number; to: number }
 export const usePower = (scope: "node" | "task", id: string, cluster: string, range: string, zoom: Window | null, every: number | false): UseQueryResult<A.PowerCurves, Error> =>
   useQuery({

@@ -145,6 +145,33 @@ export interface TaskDetail extends Carbon {
   token_efficiency: TokenEfficiency;
 }
 
+export interface EndpointRow {
+  service: string;
+  route: string;
+  requests: number;
+  failed: number;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  energy_per_request_uj: Maybe<string>;
+  coverage: Maybe<number>;
+  mean_seconds: Maybe<number>;
+}
+
+/** A task's energy by what was asked of it; spans, no span and not observed add up to it. */
+export interface TaskEndpoints {
+  from: string;
+  to: string;
+  spans_since: Maybe<string>;
+  energy_kwh: Maybe<number>;
+  energy_uj: Maybe<string>;
+  spans_energy_uj: Maybe<string>;
+  no_span_energy_uj: Maybe<string>;
+  not_observed_energy_uj: Maybe<string>;
+  reason: Maybe<string>;
+  endpoints: EndpointRow[];
+  notes: Note[];
+}
+
 export interface TaskEnergy extends Energy {
   allocations: Allocation[];
   token_efficiency?: TokenEfficiency;

@@ -220,6 +220,11 @@ export const en = {
   "col.task": "Task",
   "col.team": "Team",
   "col.kind": "Kind",
+  "col.endpoint": "Endpoint",
+  "col.service": "Service",
+  "col.requests": "Requests",
+  "col.failed": "Failed",
+  "col.per_request": "Per request",
   "col.attribution": "Attribution",
   "col.tokens": "Tokens/J",
   "col.share": "Share",
@@ -415,6 +420,11 @@ export const en = {
   "outlook.counted": "{prompt} prompt and {completion} output tokens",
   "outlook.hours": "tokens and energy of the task group, {range}",
 
+  "endpoints.title": "What requests used",
+  "endpoints.no_span": "No span: no request was being served",
+  "endpoints.not_observed": "Not observed: no span could share it",
+  "endpoints.since": "Spans have come since {at}. Shares are by self-time within each metered interval.",
+
   "ev.title": "Evidence",
   "ev.close": "Close",
   "ev.show": "Show evidence of {what}",
@@ -475,6 +485,9 @@ export const en = {
   "note.baseline": "Only first samples so far: the energy is known from the next one on, not zero.",
   "note.replay": "Played from a recorded log, not live.",
   "note.estimated_not_booked": "Estimated power is shown, never booked.",
+  "note.spans_open": "The latest minutes still wait for late spans: their split may change.",
+  "note.late_spans": "{n} spans came after part of their time was shared out.",
+  "note.refused_spans": "{n} spans were not taken in: what they used stands with the others or under no span.",
 
   "settings.title": "Settings",
   "settings.sources": "Sources of this installation",

@@ -222,6 +222,11 @@ export const zh: Record<MessageKey, string> = {
   "col.task": "任务",
   "col.team": "团队",
   "col.kind": "类型",
+  "col.endpoint": "端点",
+  "col.service": "服务",
+  "col.requests": "请求数",
+  "col.failed": "失败",
+  "col.per_request": "每次请求",
   "col.attribution": "归属",
   "col.tokens": "每焦耳 token 数",
   "col.share": "占比",
@@ -417,6 +422,11 @@ export const zh: Record<MessageKey, string> = {
   "outlook.counted": "输入 {prompt}、输出 {completion} 个 token",
   "outlook.hours": "任务组的 token 与能耗，{range}",
 
+  "endpoints.title": "各请求的能耗",
+  "endpoints.no_span": "无 span：当时没有处理请求",
+  "endpoints.not_observed": "未观测：没有 span 可分摊",
+  "endpoints.since": "自 {at} 起收到 span。在每个计量区间内按自身耗时分摊。",
+
   "ev.title": "依据",
   "ev.close": "关闭",
   "ev.show": "查看{what}的依据",
@@ -477,6 +487,9 @@ export const zh: Record<MessageKey, string> = {
   "note.baseline": "目前只有首个样本：自下一个样本起才知能耗，并非为零。",
   "note.replay": "回放历史记录日志，非实时数据。",
   "note.estimated_not_booked": "估算功率仅供显示，从不入账。",
+  "note.spans_open": "最近几分钟仍在等待迟到的 span，分摊结果可能变化。",
+  "note.late_spans": "{n} 个 span 到达时，其部分时段已完成分摊。",
+  "note.refused_spans": "{n} 个 span 未被接收：其能耗计入其他 span 或「无 span」。",
 
   "settings.title": "设置",
   "settings.sources": "本系统的数据源",

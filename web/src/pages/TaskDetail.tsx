@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { useEnergy, usePower, useTask } from "../api/queries";
+import { useEndpoints, useEnergy, usePower, useTask } from "../api/queries";
 import type { PowerCurves, PowerSeries, TaskEnergy } from "../api/types";
 import { hrefTo, hrefToNode, Link, useQueryValue } from "../app/router";
 import { useRange } from "../app/Shell";
@@ -16,6 +16,7 @@ import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
 import { frameOf, sumLine } from "./curves";
+import { TaskEndpointsCard } from "./TaskEndpoints";
 import { TaskOutlook } from "./TaskOutlook";
 import { useZoom } from "./useZoom";
 
@@ -28,6 +29,7 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
   const every = auto === "on" ? 20_000 : false;
   const energy = useEnergy("task", id, cluster, range, every);
   const task = useTask(id, cluster, range, every);
+  const endpoints = useEndpoints(id, cluster, range, every);
   const curves = usePower("task", id, cluster, range, zoom, every);
   if (energy.isPending) return <div className="sheet"><Skeleton lines={16} /></div>;
   if (energy.isError && !energy.data) return <ErrorBox error={energy.error} what={t("what.task", { id })} retry={() => void energy.refetch()} />;
@@ -45,6 +47,8 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
       {task.data && <Guard><TaskOutlook task={task.data} /></Guard>}
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
       {curves.isPending ? <div className="card"><Skeleton lines={8} /></div> : curves.data && <Guard><Curves c={curves.data} identity={`${cluster}/${id}/${range}`} zoom={zoom} setZoom={setZoom} pending={curves.isPlaceholderData} e={e} /></Guard>}
+      {endpoints.isError && <ErrorBox error={endpoints.error} what={t("endpoints.title")} retry={() => void endpoints.refetch()} />}
+      {endpoints.data && <Guard><TaskEndpointsCard of={endpoints.data} /></Guard>}
       <Guard><Where e={e} /></Guard>
     </div>
   );

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tidewatt/ledger/account.h"
@@ -39,6 +40,29 @@ using TaskWindows = std::map<std::string, TaskWindow, std::less<>>;
 /// A task id names one task of one cluster.
 using ClusterWindows = std::map<std::string, TaskWindows, std::less<>>;
 
+/// A part of a device's interval that a task got: within one hour.
+struct TaskInterval {
+  std::string cluster;
+  std::string task_id;
+  std::string domain;
+  std::string device;  ///< "node/index"
+  UtcTime since{};     ///< begin of the device's whole interval
+  UtcRange range;
+  Microjoules energy{};
+};
+
+/// Who wants to know a task's energy interval by interval. Thread-safe.
+class IntervalWatch {
+ public:
+  IntervalWatch() = default;
+  IntervalWatch(const IntervalWatch&) = delete;
+  IntervalWatch& operator=(const IntervalWatch&) = delete;
+  virtual ~IntervalWatch() = default;
+  [[nodiscard]] virtual bool wants(std::string_view cluster, std::string_view task_id) const = 0;
+  /// What is durable in the store. Together they add up to what the tasks' accounts got.
+  virtual void take(std::vector<TaskInterval> intervals) = 0;
+};
+
 enum class Verdict : std::uint8_t { accepted, duplicate, rejected };
 
 /// Things worth telling a person, counted by the server's metrics.
@@ -64,7 +88,8 @@ struct Booking {
   std::vector<AccountDelta> deltas;
   std::optional<CurvePoint> curve;
   std::vector<Note> notes;
-  std::vector<CheckedCounter> checks;  ///< that ended with this beat
+  std::vector<CheckedCounter> checks;   ///< that ended with this beat
+  std::vector<TaskInterval> intervals;  ///< of the tasks that somebody watches
   std::optional<Milliseconds>
       clock_offset;  ///< the agent's wall clock minus the server's; nullopt where the beat may have been late
 };
@@ -73,8 +98,9 @@ struct Booking {
 /// @param cursor   moved in where the caller has no other use for it
 /// @param beat     needs node_id; unknown powers are absent
 /// @param receipt  nullopt: no receive time is known (offline replay); then a beat without a time is rejected
+/// @param watch    asked whose intervals are wanted; never told any
 Booking book(NodeCursor cursor, const Beat& beat, const std::optional<Receipt>& receipt,
-             const TaskWindows& windows, const Rules& rules);
+             const TaskWindows& windows, const Rules& rules, const IntervalWatch* watch = nullptr);
 
 // -- the core of it: one device, one interval
 // -------------------------------------------------------------------------

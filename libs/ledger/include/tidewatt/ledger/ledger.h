@@ -40,6 +40,10 @@ class Ledger {
   /// the beats it concerns; liveness is noted all the same.
   std::vector<BeatResult> book(std::span<const ReceivedBeat> beats, const ClusterWindows& windows = {});
 
+  /// Who is told of tasks' intervals from now on; nullptr = nobody. It outlives this, or is taken away first.
+  void watch(IntervalWatch* watch) { watch_ = watch; }
+  [[nodiscard]] IntervalWatch* watched_by() const { return watch_; }
+
   [[nodiscard]] const LedgerCounters& counters() const { return counters_; }
 
  private:
@@ -50,6 +54,7 @@ class Ledger {
   Store& store_;
   Rules rules_;
   LedgerCounters counters_;
+  std::atomic<IntervalWatch*> watch_{nullptr};
 };
 
 /// Node == sum of tasks + unattributed and sum of devices == node, per cluster and domain, over all accounts.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "command.h"
+#include "controller/controller_command.h"
 #include "input.h"
 #include "tidewatt/k8s/base64.h"
 #include "tidewatt/k8s/manifests.h"
@@ -38,11 +39,14 @@ int print_manifests(ManifestsCommand& command) {
 }  // namespace
 
 void add_k8s_command(CLI::App& app, int& exit_code) {
-  auto* group = app.add_subcommand("k8s", "Kubernetes: print what a cluster needs");
+  auto* group = app.add_subcommand("k8s", "Kubernetes: what a cluster needs, and the controller in it");
   group->require_subcommand(1);
+  add_k8s_controller(*group, exit_code);
+  add_k8s_ungate(*group, exit_code);
   group->footer("Example: tidewatt k8s manifests --image registry.example/tidewatt:0.1.0");
 
-  auto* command = group->add_subcommand("manifests", "Print server, agents and webhooks as YAML for kubectl");
+  auto* command =
+      group->add_subcommand("manifests", "Print server, agents, controller and webhooks as YAML for kubectl");
   const auto made = std::make_shared<ManifestsCommand>();
   command->add_option("--image", made->options.image, "The image with both programs")->required();
   command->add_option("--namespace", made->options.name_space, "Where it runs (default tidewatt)");
@@ -51,6 +55,8 @@ void add_k8s_command(CLI::App& app, int& exit_code) {
                    "PEM of the authority that signed the server's certificate; without it no webhooks")
       ->type_name("FILE");
   command->add_option("--storage", made->options.storage, "Size of the ledger's volume (default 10Gi)");
+  command->add_option("--zone", made->options.zone,
+                      "Carbon zone for the controller, like DE; without it held pods are let go at once");
   command->footer(
       "Example: tidewatt k8s manifests --image registry.example/tidewatt:0.1.0 --ca-file ca.crt | kubectl "
       "apply -f -");

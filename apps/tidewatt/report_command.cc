@@ -60,6 +60,9 @@ class NoClient final : public net::HttpClient {
   Result<net::Response> send(const net::ClientRequest&) override {
     return fail(ErrorCode::unavailable, "reports ask no provider");
   }
+  Result<net::Response> stream(const net::ClientRequest& request, const net::Streaming&) override {
+    return send(request);
+  }
 };
 
 Result<ServerArguments> settings_of(const std::string& config, FileSystem& files) {

@@ -198,6 +198,7 @@ def test_manifests_are_yaml_that_the_programs_understand(tidewatt, tidewatt_agen
     documents = list(yaml.safe_load_all(printed.stdout))
     kinds = [document["kind"] for document in documents]
     assert kinds == ["Namespace", "ServiceAccount", "ServiceAccount", "ConfigMap", "StatefulSet", "Service", "NetworkPolicy", "DaemonSet",
+                     "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Deployment", "CronJob",
                      "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]
     for document in documents:
         if document["kind"].endswith("WebhookConfiguration"):
@@ -213,6 +214,9 @@ def test_manifests_are_yaml_that_the_programs_understand(tidewatt, tidewatt_agen
     assert checked.returncode == 0, checked.stderr
     command = documents[kinds.index("DaemonSet")]["spec"]["template"]["spec"]["containers"][0]["command"]
     known = subprocess.run([tidewatt_agent, "--help"], capture_output=True, text=True, timeout=30).stdout
+    assert all(word in known for word in command if word.startswith("--")), command
+    command = documents[kinds.index("Deployment")]["spec"]["template"]["spec"]["containers"][0]["command"]
+    known = subprocess.run([tidewatt, *command[1:3], "--help"], capture_output=True, text=True, timeout=30).stdout
     assert all(word in known for word in command if word.startswith("--")), command
 
 

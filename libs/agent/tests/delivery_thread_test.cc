@@ -34,6 +34,9 @@ struct Gate {
 class GatedClient final : public net::HttpClient {
  public:
   GatedClient(Gate& gate, int status) : gate_(gate), status_(status) {}
+  Result<net::Response> stream(const net::ClientRequest& request, const net::Streaming&) override {
+    return send(request);
+  }
   Result<net::Response> send(const net::ClientRequest& /*request*/) override {
     std::unique_lock lock(gate_.mutex);
     ++gate_.requests;

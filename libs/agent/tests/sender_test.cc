@@ -24,6 +24,9 @@ class FakeServer final : public net::HttpClient {
   std::vector<net::ClientRequest> requests;
   std::vector<std::string> received;  ///< beats of answered requests, in order
 
+  Result<net::Response> stream(const net::ClientRequest& request, const net::Streaming&) override {
+    return send(request);
+  }
   Result<net::Response> send(const net::ClientRequest& request) override {
     requests.push_back(request);
     std::string body = request.body;

@@ -44,6 +44,9 @@ class FakeUpstream {
   class Client final : public net::HttpClient {
    public:
     explicit Client(FakeUpstream& web) : web_{web} {}
+    Result<net::Response> stream(const net::ClientRequest& request, const net::Streaming&) override {
+      return send(request);
+    }
     Result<net::Response> send(const net::ClientRequest& request) override {
       Answer answer;
       {

@@ -135,6 +135,86 @@ spec:
       - {{name: token, secret: {{secretName: tidewatt-agent, items: [{{key: agent.token, path: agent.token}}]}}}}
 )";
 
+/// Opens gates and resumes Jobs; two of them, one acts. Patching pods and Jobs is all it may change outside
+/// its namespace; RBAC can't narrow that to gates. {4} the flags of the carbon zone
+constexpr std::string_view kController = R"(---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {{name: tidewatt-controller, namespace: {0}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {{name: tidewatt-controller}}
+rules:
+- {{apiGroups: [""], resources: [pods], verbs: [get, list, watch, patch]}}
+- {{apiGroups: [batch], resources: [jobs], verbs: [get, list, watch, patch]}}
+- {{apiGroups: [""], resources: [events], verbs: [create]}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {{name: tidewatt-controller}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: tidewatt-controller}}
+subjects: [{{kind: ServiceAccount, name: tidewatt-controller, namespace: {0}}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {{name: tidewatt-controller, namespace: {0}}}
+rules:
+- {{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}}
+- {{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [tidewatt-controller], verbs: [get, update]}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {{name: tidewatt-controller, namespace: {0}}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: tidewatt-controller}}
+subjects: [{{kind: ServiceAccount, name: tidewatt-controller, namespace: {0}}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: tidewatt-controller, namespace: {0}, labels: {{app: tidewatt-controller}}}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{app: tidewatt-controller}}}}
+  template:
+    metadata: {{labels: {{app: tidewatt-controller}}}}
+    spec:
+      serviceAccountName: tidewatt-controller
+      securityContext: {{runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532, seccompProfile: {{type: RuntimeDefault}}}}
+      containers:
+      - name: controller
+        image: "{1}"
+        command: [tidewatt, k8s, controller, --server, "https://tidewatt.{0}.svc:7310", --ca-file, /tls/ca.crt, --token-file, /token/viewer.token{4}]
+        resources: {{requests: {{cpu: 10m, memory: 32Mi}}, limits: {{memory: 512Mi}}}}
+        securityContext: {{allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {{drop: [ALL]}}}}
+        volumeMounts:
+        - {{name: tls, mountPath: /tls, readOnly: true}}
+        - {{name: token, mountPath: /token, readOnly: true}}
+      volumes:
+      - {{name: tls, secret: {{secretName: tidewatt-tls, optional: true, items: [{{key: ca.crt, path: ca.crt}}]}}}}
+      - {{name: token, secret: {{secretName: tidewatt-controller, optional: true}}}} # without it gates open at their latest start
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {{name: tidewatt-ungate, namespace: {0}, labels: {{app: tidewatt-ungate}}}}
+spec:
+  schedule: "*/5 * * * *"
+  concurrencyPolicy: Forbid
+  jobTemplate:
+    spec:
+      template:
+        metadata: {{labels: {{app: tidewatt-ungate}}}}
+        spec:
+          serviceAccountName: tidewatt-controller
+          restartPolicy: Never
+          securityContext: {{runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {{type: RuntimeDefault}}}}
+          containers:
+          - name: ungate
+            image: "{1}"
+            command: [tidewatt, k8s, ungate, --expired]
+            resources: {{requests: {{cpu: 10m, memory: 16Mi}}, limits: {{memory: 256Mi}}}}
+            securityContext: {{allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {{drop: [ALL]}}}}
+)";
+
 /// {4} kind, {5} name, {6} path, {7} what else is asked about, {8} more fields
 constexpr std::string_view kWebhook = R"(---
 apiVersion: admissionregistration.k8s.io/v1
@@ -179,6 +259,9 @@ std::string manifest_problem(const ManifestOptions& options) {
   if (!made_of(options.ca_bundle_base64, std::string{kCapitals} + "+/=")) return "the CA bundle is no base64";
   if (options.storage.empty() || !made_of(options.storage, std::string{kCapitals} + "."))
     return fmt::format("\"{}\" is no size, like 10Gi", options.storage);
+  constexpr std::size_t kLongestZone = 64;
+  if (options.zone.size() > kLongestZone || !made_of(options.zone, std::string{kCapitals} + "-_"))
+    return fmt::format("\"{}\" is no carbon zone, like DE", options.zone);
   return {};
 }
 
@@ -190,6 +273,7 @@ std::string manifests(const ManifestOptions& options) {
                        options.storage, kind, name, path, rules, more);
   };
   for (const auto text : {kAccounts, kServer, kNetwork, kAgent}) add(text);
+  add(kController, options.zone.empty() ? std::string{} : fmt::format(", --zone, \"{}\"", options.zone));
   if (options.ca_bundle_base64.empty()) return out;
   add(kWebhook, "MutatingWebhookConfiguration", "clean-window", "/k8s/admission/mutate", {},
       "    matchLabels: {tidewatt.io/clean-window: enabled}\n  reinvocationPolicy: IfNeeded\n");

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include "dom.h"
 #include "json_text.h"
 #include "tidewatt/k8s/base64.h"
 
@@ -11,21 +12,6 @@ namespace {
 namespace dom = simdjson::dom;
 using k8s::ObjectKind;
 using simdjson::SUCCESS;
-
-/// What isn't there, or no text, is an empty one.
-std::string_view text_at(const dom::object& object, std::string_view key) {
-  std::string_view text;
-  return object[key].get(text) == SUCCESS ? text : std::string_view{};
-}
-
-/// What isn't there, or no object, has no fields.
-std::optional<dom::object> object_at(const dom::object& object, std::string_view key) {
-  dom::object inner;
-  return object[key].get(inner) == SUCCESS ? std::optional{inner} : std::nullopt;
-}
-std::optional<dom::object> object_at(const std::optional<dom::object>& object, std::string_view key) {
-  return object ? object_at(*object, key) : std::nullopt;
-}
 
 ObjectKind kind_of(const dom::object& request) {
   const auto kind = object_at(request, "kind");
@@ -102,13 +88,6 @@ tl::unexpected<Error> refuse_review(std::string why) {
   return fail(ErrorCode::invalid_input, std::move(why), "send an AdmissionReview of admission.k8s.io/v1");
 }
 
-/// "/" in a key of a JSON pointer is "~1".
-std::string pointer_key(std::string_view key) {
-  std::string out;
-  for (const char c : key) out += c == '~' ? std::string{"~0"} : c == '/' ? "~1" : std::string{c};
-  return out;
-}
-
 class Patch {
  public:
   void add(const std::string& path, const std::string& value) {
@@ -119,12 +98,8 @@ class Patch {
   }
   /// Into an object that may have to be made first.
   void add_entry(const std::string& object, bool is_there, std::string_view key, std::string_view value) {
-    std::string quoted;
-    append_quoted(quoted, value);
-    if (is_there) return add(object + "/" + pointer_key(key), quoted);
-    std::string whole = "{";
-    append_quoted(whole, key);
-    add(object, whole + ":" + quoted + "}");
+    if (is_there) return add(object + "/" + pointer_key(key), json_quoted(value));
+    add(object, "{" + json_quoted(key) + ":" + json_quoted(value) + "}");
   }
   [[nodiscard]] std::string text() const { return text_ + "]"; }
 

@@ -30,4 +30,17 @@ inline void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+inline std::string json_quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+/// "/" in a key of a JSON pointer is "~1".
+inline std::string pointer_key(std::string_view key) {
+  std::string out;
+  for (const char c : key) out += c == '~' ? std::string{"~0"} : c == '/' ? "~1" : std::string{c};
+  return out;
+}
+
 }  // namespace tidewatt::k8s_json

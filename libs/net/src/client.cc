@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -34,6 +36,8 @@ using TlsStream = asio::ssl::stream<Socket>;
 constexpr std::uint32_t kMaxHeaderBytes = 16U << 10U;
 constexpr std::size_t kMaxBuffer = 2 * kMaxHeaderBytes;
 constexpr std::size_t kReadSize = 4096;
+constexpr std::size_t kPieceSize = 16U << 10U;
+constexpr Milliseconds kAskToGoOn{200};
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -61,7 +65,8 @@ Result<std::string> head_text(const ClientRequest& request, const Url& url) {
   return text;
 }
 
-Response to_response(http::response<http::string_body>&& message) {
+template <class Message>
+Response head_of(const Message& message) {
   Response response;
   response.status = static_cast<int>(message.result_int());
   for (const auto& field : message) {
@@ -72,6 +77,11 @@ Response to_response(http::response<http::string_body>&& message) {
     const auto [place, is_new] = response.headers.try_emplace(std::move(name), value);
     if (!is_new) place->second.append(", ").append(value);
   }
+  return response;
+}
+
+Response to_response(http::response<http::string_body>&& message) {
+  Response response = head_of(message);
   response.body = std::move(message.body());
   return response;
 }
@@ -81,6 +91,7 @@ class AsioClient final : public HttpClient {
   explicit AsioClient(ClientOptions options) : options_(std::move(options)) {}
 
   Result<Response> send(const ClientRequest& request) override;
+  Result<Response> stream(const ClientRequest& request, const Streaming& streaming) override;
 
  private:
   /// How an exchange ended without a response.
@@ -92,7 +103,8 @@ class AsioClient final : public HttpClient {
   using Outcome = tl::expected<T, Broken>;
 
   template <class Initiate>
-  error_code complete(SteadyClock::time_point until, Initiate initiate);
+  error_code complete(SteadyClock::time_point until, Initiate initiate,
+                      const std::function<bool()>& go_on = {});
   Result<std::vector<tcp::endpoint>> resolve(const Url& url);
   Status connect(const Url& url);
   Status connect_any(const Url& url, const std::vector<tcp::endpoint>& endpoints);
@@ -101,6 +113,9 @@ class AsioClient final : public HttpClient {
   Outcome<Response> exchange(const std::string& head, const ClientRequest& request);
   template <class Stream>
   Outcome<Response> exchange_on(Stream& stream, const std::string& head, const ClientRequest& request);
+  template <class Stream>
+  Result<Response> stream_on(Stream& stream, const std::string& head, const ClientRequest& request,
+                             const Streaming& streaming);
   tl::unexpected<Broken> broken(const error_code& error, std::string_view doing, bool before_any_byte) const;
   Error failure(const error_code& error, std::string_view doing) const;
   void disconnect();
@@ -117,13 +132,17 @@ class AsioClient final : public HttpClient {
   SteadyClock::time_point until_;
 };
 
-/// Runs one socket operation. At `until` the socket is closed, which ends the operation.
+/// Runs one socket operation. At `until` the socket is closed, which ends the operation; so it is when
+/// `go_on` says no.
 template <class Initiate>
-error_code AsioClient::complete(SteadyClock::time_point until, Initiate initiate) {
+error_code AsioClient::complete(SteadyClock::time_point until, Initiate initiate,
+                                const std::function<bool()>& go_on) {
   std::optional<error_code> result;
   initiate([&result](const error_code& error, auto&&...) { result = error; });
   io_.restart();
-  while (!result && io_.run_one_until(until) != 0) {
+  while (!result) {
+    const auto next = go_on ? std::min(until, SteadyClock::now() + kAskToGoOn) : until;
+    if (io_.run_one_until(next) == 0 && (SteadyClock::now() >= until || (go_on && !go_on()))) break;
   }
   if (result) return *result;
   error_code ignored;
@@ -199,6 +218,12 @@ Status AsioClient::prepare_tls() {
       return fail(ErrorCode::io,
                   fmt::format("{}: can't use as CA certificates: {}", options_.ca_file, error.message()),
                   "give a readable PEM file");
+  }
+  if (!options_.ca_pem.empty()) {
+    context.add_certificate_authority(asio::buffer(options_.ca_pem), error);
+    if (error)
+      return fail(ErrorCode::invalid_input,
+                  "the CA certificates given as text can't be used: " + error.message());
   }
   context.set_verify_mode(options_.insecure ? asio::ssl::verify_none : asio::ssl::verify_peer, error);
   tls_.emplace(std::move(context));
@@ -336,6 +361,58 @@ Result<Response> AsioClient::send(const ClientRequest& request) {
     if (!first || !kept || !outcome.error().before_any_byte)
       return tl::unexpected(std::move(outcome.error().error));
   }
+}
+
+template <class Stream>
+Result<Response> AsioClient::stream_on(Stream& stream, const std::string& head, const ClientRequest& request,
+                                       const Streaming& streaming) {
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::buffer(request.body)};
+  if (const auto error =
+          complete(until_, [&](auto done) { asio::async_write(stream, parts, std::move(done)); }))
+    return tl::unexpected(failure(error, "send"));
+  beast::flat_buffer buffer{kMaxBuffer};
+  http::response_parser<http::buffer_body> parser;
+  parser.header_limit(kMaxHeaderBytes);
+  parser.body_limit(boost::none);
+  if (const auto error = complete(
+          until_, [&](auto done) { http::async_read_header(stream, buffer, parser, std::move(done)); },
+          streaming.go_on))
+    return tl::unexpected(failure(error, "read the answer"));
+  Response response = head_of(parser.get());
+  std::array<char, kPieceSize> piece{};
+  while (!parser.is_done()) {
+    auto& body = parser.get().body();
+    body.data = piece.data();
+    body.size = piece.size();
+    const auto error = complete(
+        SteadyClock::now() + streaming.silence,
+        [&](auto done) { http::async_read_some(stream, buffer, parser, std::move(done)); }, streaming.go_on);
+    if (streaming.go_on && !streaming.go_on()) return response;
+    if (error && error != http::error::need_buffer)
+      return tl::unexpected(failure(error, "read the answer as it comes"));
+    const std::string_view got{piece.data(), piece.size() - body.size};
+    if (response.status != 200) {
+      response.body += got.substr(0, options_.max_response_bytes - response.body.size());
+      if (response.body.size() == options_.max_response_bytes) return response;
+    } else if (!got.empty() && !streaming.on_piece(got)) {
+      return response;
+    }
+  }
+  return response;
+}
+
+Result<Response> AsioClient::stream(const ClientRequest& request, const Streaming& streaming) {
+  TW_TRY(const Url url, parse_url(request.url));
+  TW_TRY(const std::string head, head_text(request, url));
+  until_ = SteadyClock::now() + options_.deadline;
+  where_ = fmt::format("{} {}://{}{}", request.method, url.tls ? "https" : "http", url.host_header,
+                       url.target.substr(0, url.target.find('?')));
+  disconnect();
+  TW_TRY_STATUS(connect(url));
+  auto answer = tls_stream_ ? stream_on(*tls_stream_, head, request, streaming)
+                            : stream_on(*plain_, head, request, streaming);
+  disconnect();
+  return answer;
 }
 
 }  // namespace

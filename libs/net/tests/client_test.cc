@@ -207,6 +207,68 @@ TEST(HttpClient, RefusesAnswersThatAreTooLargeOrNoHttp) {
   }
 }
 
+TEST(HttpClientStream, GivesPiecesAsTheyCome) {
+  ScriptedServer server{{[](int fd) {
+    read_request(fd);
+    say(fd, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\none\n\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    say(fd, "4\r\ntwo\n\r\n0\r\n\r\n");
+  }}};
+  std::vector<std::string> pieces;
+  Streaming streaming;
+  streaming.on_piece = [&](std::string_view piece) {
+    pieces.emplace_back(piece);
+    return true;
+  };
+  const auto answer = make_http_client({})->stream({"GET", server.url(), {}, {}}, streaming);
+  ASSERT_TRUE(answer) << answer.error().to_string();
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(pieces, (std::vector<std::string>{"one\n", "two\n"}));
+}
+
+TEST(HttpClientStream, BringsTheBodyOfWhatIsNo200) {
+  ScriptedServer server{{answer("HTTP/1.1 410 Gone\r\nretry-after: 3\r\ncontent-length: 4\r\n\r\ngone")}};
+  Streaming streaming;
+  streaming.on_piece = [](std::string_view) {
+    ADD_FAILURE();
+    return true;
+  };
+  const auto got = make_http_client({})->stream({"GET", server.url(), {}, {}}, streaming);
+  ASSERT_TRUE(got) << got.error().to_string();
+  EXPECT_EQ(got->status, 410);
+  EXPECT_EQ(got->body, "gone");
+  EXPECT_EQ(got->headers.at("retry-after"), "3");
+}
+
+TEST(HttpClientStream, EndsWhenNothingComesOrItIsToldTo) {
+  const auto silent = [](int fd) {
+    read_request(fd);
+    say(fd, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\none\n\r\n");
+    char byte = 0;
+    while (::recv(fd, &byte, 1, 0) > 0) {
+    }
+  };
+  ScriptedServer server{
+      {silent, silent, silent, answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\non")}};
+  const auto client = make_http_client({});
+  Streaming streaming;
+  streaming.on_piece = [](std::string_view) { return true; };
+  streaming.silence = Milliseconds{100};
+  const auto late = client->stream({"GET", server.url(), {}, {}}, streaming);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::timed_out);
+  streaming.silence = Milliseconds{60'000};
+  streaming.on_piece = [](std::string_view) { return false; };
+  EXPECT_TRUE(client->stream({"GET", server.url(), {}, {}}, streaming));
+  streaming.on_piece = [](std::string_view) { return true; };
+  streaming.go_on = [] { return false; };
+  EXPECT_TRUE(client->stream({"GET", server.url(), {}, {}}, streaming));
+  streaming.go_on = nullptr;
+  const auto cut = client->stream({"GET", server.url(), {}, {}}, streaming);
+  ASSERT_FALSE(cut) << "an answer that breaks off is no end";
+  EXPECT_EQ(cut.error().code, ErrorCode::unavailable);
+}
+
 TEST(HttpClient, SaysThatNobodyListens) {
   std::string url;
   {

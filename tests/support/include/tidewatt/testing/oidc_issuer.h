@@ -129,6 +129,9 @@ class FakeWeb {
   class Client final : public net::HttpClient {
    public:
     explicit Client(FakeWeb& web) : web_(web) {}
+    Result<net::Response> stream(const net::ClientRequest& request, const net::Streaming&) override {
+      return send(request);
+    }
     Result<net::Response> send(const net::ClientRequest& request) override {
       web_.asked.push_back(request);
       const auto page = web_.pages.find(request.url);

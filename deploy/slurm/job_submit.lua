@@ -25,7 +25,7 @@ local looked_at, head_seen, current
 local function parse(head, rest)
   local expires = string.match(head, "^tidewatt%-slurm/1 made=%d+ expires=(%d+)$")
   if expires == nil or string.sub(rest, -5) ~= "end.\n" then return nil end
-  return { expires = tonumber(expires), text = "\n" .. rest }
+  return { expires = tonumber(expires), text = "\n" .. rest, found = {}, kept = 0 }
 end
 
 -- The first line names the version and when it was made; it alone is read while nothing changed.
@@ -50,8 +50,11 @@ end
 local function class_of(job)
   local comment = job.comment
   if type(comment) == "string" then
-    local class = string.match(comment, "%f[%w]carbon:(%a+)")
-    if class ~= nil then return string.lower(class) end
+    local at = string.find(comment, "carbon:", 1, true)
+    if at ~= nil then
+      local class = string.match(comment, "%f[%w]carbon:(%a+)", at > 1 and at - 1 or 1)
+      if class ~= nil then return string.lower(class) end
+    end
   end
   -- Who waits in front of srun or salloc hasn't asked to.
   if current ~= nil and type(job.qos) == "string" and type(job.script) == "string" then
@@ -75,6 +78,21 @@ local function length_of(job, parts)
   return minutes * 60
 end
 
+local AT_ONCE = { 0, 0 }
+local WAITS = "tidewatt: waits for a clean window"
+
+-- The begin and the slack that the text has for a job. Remembered until the text changes.
+local function find(class, length)
+  local _, last = string.find(current.text, "\nclass " .. class .. " slack=", 1, true)
+  if last == nil then return nil end
+  local slack, row = string.match(current.text, "^(%d+)([^\n]*)\n", last + 1)
+  if slack == nil then return AT_ONCE end
+  for longest, at in string.gmatch(row, " (%d+)=(%d+)") do
+    if tonumber(longest) >= length then return { tonumber(at), tonumber(slack) } end
+  end
+  return AT_ONCE
+end
+
 -- When the job should begin, and its class; nil: at once.
 function tidewatt.begin_of(job, parts, now)
   look(now)
@@ -82,16 +100,22 @@ function tidewatt.begin_of(job, parts, now)
   if class == nil or current == nil or now >= current.expires then return nil end
   local begin = job.begin_time
   if begin ~= nil and begin ~= 0 and begin ~= NO_VAL then return nil end -- its owner has chosen
-  local slack, row = string.match(current.text, "\nclass " .. class .. " slack=(%d+)([^\n]*)\n")
-  local length = slack ~= nil and length_of(job, parts) or nil
+  local length = length_of(job, parts)
   if length == nil then return nil end
-  for longest, at in string.gmatch(row, " (%d+)=(%d+)") do
-    if tonumber(longest) >= length then
-      at = math.min(tonumber(at), now + tonumber(slack), now + tidewatt.farthest)
-      if at > now then return at, class end
-      return nil
+  local of_class = current.found[class]
+  local found = of_class ~= nil and of_class[length] or nil
+  if found == nil then
+    found = find(class, length)
+    if found == nil then return nil end
+    -- A job's owner chooses its length: not more of them than fit.
+    if of_class == nil or current.kept >= 1000 then
+      of_class, current.kept = {}, 0
+      current.found[class] = of_class
     end
+    of_class[length], current.kept = found, current.kept + 1
   end
+  local at = math.min(found[1], now + found[2], now + tidewatt.farthest)
+  if at > now then return at, class end
   return nil
 end
 
@@ -103,7 +127,8 @@ function tidewatt.submit(job_desc, part_list, submit_uid)
     job_desc.begin_time = at
     -- By this `tidewatt slurm controller` knows that its owner didn't choose the time.
     if job_desc.admin_comment == nil then job_desc.admin_comment = "tidewatt" end
-    pcall(slurm.log_user, "carbon:%s: waits for a clean window, begins from %s on", class, os.date("%Y-%m-%d %H:%M:%S", at))
+    -- The time itself would cost more than all the rest: `squeue --start` shows it.
+    pcall(slurm.user_msg or slurm.log_user, WAITS)
   end
   return slurm.SUCCESS
 end

@@ -11,7 +11,7 @@
 -- first and call tidewatt.submit(job_desc, part_list, submit_uid) from yours.
 
 tidewatt = {
-  path = "/var/lib/tidewatt/slurm/windows.table",
+  path = "/var/lib/tidewatt-slurm/windows.table",
   look_every = 5,        -- seconds between looks at the file
   largest = 16384,       -- bytes that are read of it
   farthest = 31 * 86400, -- no start is moved further, whatever the file says [s]

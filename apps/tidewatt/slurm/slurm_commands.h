@@ -7,7 +7,7 @@ class App;
 
 namespace tidewatt::cli {
 
-inline constexpr const char* kSlurmFolder = "/var/lib/tidewatt/slurm";
+inline constexpr const char* kSlurmFolder = "/var/lib/tidewatt-slurm";
 
 void add_slurm_sync(CLI::App& group, int& exit_code);
 void add_slurm_controller(CLI::App& group, int& exit_code);

@@ -288,7 +288,8 @@ int report_jobs(const ReportOptions& options) {
   if (!no_energy.empty()) fmt::print(stderr, "tidewatt slurm report: energy is unknown: {}\n", no_energy);
   if (!no_signal.empty()) fmt::print(stderr, "tidewatt slurm report: savings are unknown: {}\n", no_signal);
   if (accounting->unreadable > 0)
-    fmt::print(stderr, "tidewatt slurm report: {} lines of the accounting can't be read and are left out\n",
+    fmt::print(stderr,
+               "tidewatt slurm report: lines of the accounting that can't be read and are left out: {}\n",
                accounting->unreadable);
   const auto totals = totals_json(accounts);
   if (options.json) {

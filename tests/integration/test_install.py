@@ -7,7 +7,8 @@ import subprocess
 import pytest
 from support.server import ROOT, SLOW
 
-UNITS = ("tidewatt-agent.service", "tidewatt-server.service")
+UNITS = {"tidewatt-agent.service": "tidewatt-agent", "tidewatt-server.service": "tidewatt", "tidewatt-slurm-controller.service": "tidewatt",
+         "tidewatt-slurm-sync.service": "tidewatt"}
 
 
 @pytest.fixture(params=["/usr/local", "/usr", "/opt/tidewatt"])
@@ -27,7 +28,7 @@ def installed(request, tmp_path):
 
 def test_services_start_the_programs_of_their_prefix(installed):
     prefix, root = installed
-    for unit, program in zip(UNITS, ("tidewatt-agent", "tidewatt")):
+    for unit, program in UNITS.items():
         text = (root / prefix.lstrip("/") / "lib/systemd/system" / unit).read_text()
         assert re.search(rf"^ExecStart={re.escape(prefix)}/bin/{program} ", text, re.M), text
         assert "@TIDEWATT" not in text, text

@@ -18,5 +18,7 @@ using ReadSignal = std::function<Result<std::vector<runner::SignalSlot>>(UtcTime
 ReadSignal signal_of_file(std::string path, std::string column);
 /// A server's own forecast of a zone.
 ReadSignal signal_of_server(ServerAccess access, std::string zone);
+/// What a server knows of a zone's past.
+ReadSignal history_of_server(ServerAccess access, std::string zone);
 
 }  // namespace tidewatt::cli

@@ -74,7 +74,7 @@ Result<int> run_eurosys24(const StudyOptions& options) {
   }
   Json head{{"zones", zones.size()}, {"slack_hours", kSlack}, {"compared_with_published", compared}};
   head["largest_difference_g"] = compared > 0 ? Json(largest) : Json(nullptr);
-  return finish(
+  return print_study(
       options, "eurosys24", head, rows,
       {{"zone", 0}, {"job_hours", 0}, {"at_once_g", 4}, {"one_window_g", 4}, {"interrupting_g", 4}});
 }

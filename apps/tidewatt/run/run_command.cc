@@ -136,19 +136,19 @@ class Front {
 
   /// The plan from what is known now; a signal that fails leaves what was known.
   runner::Plan planned(const runner::Record& record, const std::vector<runner::SignalSlot>& known) {
-    std::vector<runner::SignalSlot> slots;
+    RunSignal signal;
     std::string failure;
     const auto now = clock_->utc_now();
     if (signal_ && order_.deadline) {
       auto read = (*signal_)(now, *order_.deadline);
       if (read)
-        slots = std::move(*read);
+        signal = std::move(*read);
       else
         failure = read.error().to_string();
     }
     if (failure != last_failure_ && !failure.empty()) say("no new carbon intensity: " + failure);
     last_failure_ = failure;
-    auto plan = make_plan(order_, record, slots, known, now);
+    auto plan = make_plan(order_, record, signal.slots, known, now, std::move(signal.past));
     if (!signal_ && plan.windows.empty() && order_.duration && order_.deadline)
       plan.why = "no carbon intensity is named (--zone or --signal)";
     return plan;

@@ -18,6 +18,18 @@ double std_at(const ErrorRecord& record, double lead_hours) {
   return record.std_g[i - 1] + share * (record.std_g[i] - record.std_g[i - 1]);
 }
 
+std::size_t slots_per_day(Minute slot) {
+  return static_cast<std::size_t>(std::max<Minute>(1, kMinutesPerDay / slot));
+}
+
+/// With the forecaster's recent error taken out; unknown slots stay so.
+void correct(Zone& zone, Minute slot) {
+  const RecentError error{zone.past->foreseen, zone.past->actual, slots_per_day(slot)};
+  const auto corrected = error.corrected(zone.ci);
+  for (std::size_t k = 0; k < zone.ci.size(); ++k)
+    if (zone.known[k] != Known::unknown) zone.ci[k] = corrected[k];
+}
+
 void believe(Zone& zone, Minute slot) {
   double sum = 0, squares = 0, count = 0;
   for (std::size_t k = 0; k < zone.ci.size(); ++k) {
@@ -43,20 +55,48 @@ void believe(Zone& zone, Minute slot) {
 
 bool has_error_record(const Problem& problem) {
   return std::any_of(problem.zones.begin(), problem.zones.end(),
-                     [](const Zone& zone) { return zone.error.has_value(); });
+                     [](const Zone& zone) { return zone.error.has_value() || zone.past.has_value(); });
 }
 
 Problem believed(const Problem& problem) {
   Problem belief = problem;
-  for (auto& zone : belief.zones)
-    if (zone.error) believe(zone, problem.slot);
+  for (auto& zone : belief.zones) {
+    if (zone.past)
+      correct(zone, problem.slot);
+    else if (zone.error)
+      believe(zone, problem.slot);
+  }
   return belief;
 }
 
-bool expected_to_save(const Problem& belief, const Grid& belief_grid, const Task& task,
-                      const Segments& segments) {
-  const double at_once = bill_of(belief, belief_grid, *task.job, task.baseline).carbon_g;
-  return at_once - bill_of(belief, belief_grid, *task.job, segments).carbon_g > 0;
+bool HarmGate::allows(const Task& task, const Segments& segments) {
+  const Job& job = *task.job;
+  const double at_once = bill_of(belief_, belief_grid_, job, task.baseline).carbon_g;
+  const double saving = at_once - bill_of(belief_, belief_grid_, job, segments).carbon_g;
+  if (saving <= 0) return false;
+  const int home = job.sites.front();
+  const auto& zone = belief_.sites[static_cast<std::size_t>(home)].zone;
+  const bool stays = std::all_of(segments.begin(), segments.end(), [&](const Segment& piece) {
+    return belief_.sites[static_cast<std::size_t>(piece.site)].zone == zone;
+  });
+  if (!stays || task.elastic() || !belief_.zones[zone].past) return true;
+  const Minute window = task.deadline - job.release;
+  const auto slots = [&](Minute minutes) {
+    return static_cast<std::size_t>(std::max<Minute>(0, minutes + belief_.slot - 1) / belief_.slot);
+  };
+  const WaitKind kind{std::max<std::size_t>(1, slots(job.duration)), slots(window - job.duration),
+                      !task.one_piece};
+  const double kwh = bill_of(belief_, belief_grid_, job, task.baseline).energy_kwh;
+  return kwh > 0 && record(zone, kind).allows(saving / kwh);
+}
+
+const HarmRecord& HarmGate::record(std::size_t zone, const WaitKind& kind) {
+  const auto found = records_.find({zone, kind});
+  if (found != records_.end()) return found->second;
+  auto replay = replays_.find(zone);
+  if (replay == replays_.end())
+    replay = replays_.emplace(zone, Replay{*belief_.zones[zone].past, slots_per_day(belief_.slot)}).first;
+  return records_.emplace(std::pair{zone, kind}, replay->second.record(kind)).first->second;
 }
 
 }  // namespace tidewatt::planning

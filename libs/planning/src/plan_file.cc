@@ -136,7 +136,7 @@ class PlanReader {
     return per_slot(value, path, 0, true);
   }
 
-  Series read_csv(std::string_view name, const JsonPath& path) {
+  Series read_csv(std::string_view name, const JsonPath& path, Zone& zone) {
     const auto refuse = [&](const std::string& why) {
       refusal_.refuse("csv_unreadable", path.text(), "\"" + shown(name) + "\": " + why);
       return Series{};
@@ -146,7 +146,13 @@ class PlanReader {
     const auto text = surroundings_.read_csv(std::string{name});
     if (!text) return refuse(text.error().message);
     const auto series = series_from_csv(*text, problem_.start, problem_.slot, Limits::kSlots);
-    return series ? *series : refuse(series.error().message);
+    if (!series) return refuse(series.error().message);
+    if (problem_.do_no_harm) {
+      auto past = past_from_csv(*text, problem_.start, problem_.slot);
+      if (!past) return refuse(past.error().message);
+      zone.past = std::move(*past);
+    }
+    return *series;
   }
 
   std::optional<ErrorRecord> read_error_record(JsonFields& zone) {
@@ -213,7 +219,7 @@ class PlanReader {
     if (list)
       series = read_series(*list, fields.at("ci_g_per_kwh"));
     else if (csv && !refusal_.happened())
-      series = read_csv(read_string(*csv, fields.at("csv"), refusal_), fields.at("csv"));
+      series = read_csv(read_string(*csv, fields.at("csv"), refusal_), fields.at("csv"), zone);
     fill_gaps(series, fill_at_most_, zone);
     if (const auto price = fields.find_not_null("price_per_kwh"))
       zone.price = per_slot(*price, fields.at("price_per_kwh"), kAnyNumber, true);

@@ -1,6 +1,7 @@
 #include "tidewatt/planning/planner.h"
 
 #include <algorithm>
+#include <set>
 
 #include "belief.h"
 #include "bill.h"
@@ -59,16 +60,18 @@ class Planner {
   /// A job whose move isn't expected to save runs at once, where there is room.
   void do_no_harm() {
     if (!problem_.do_no_harm) return;
-    const Problem belief = believed(problem_);
-    const Grid belief_grid{belief};
+    HarmGate gate{problem_};
     Market market{problem_, grid_, atoms_};
     for (std::size_t i = 0; i < tasks_.size(); ++i) market.take(placement_.segments[i], devices(i));
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       auto& segments = placement_.segments[i];
       if (tasks_[i].fate != Fate::normal || segments.empty() || segments == tasks_[i].baseline) continue;
-      if (has_loop(tasks_[i]) || expected_to_save(belief, belief_grid, tasks_[i], segments)) continue;
+      if (has_loop(tasks_[i]) || gate.allows(tasks_[i], segments)) continue;
       market.give(segments, devices(i));
-      if (market.fits(tasks_[i].baseline, devices(i))) segments = tasks_[i].baseline;
+      if (market.fits(tasks_[i].baseline, devices(i))) {
+        segments = tasks_[i].baseline;
+        kept_at_once_.insert(i);
+      }
       market.take(segments, devices(i));
     }
   }
@@ -86,6 +89,9 @@ class Planner {
     JobAnswer answer;
     answer.segments = placement_.segments[i];
     answer.notes = job.notes;
+    if (kept_at_once_.contains(i))
+      answer.notes.emplace_back(
+          "runs at once: by this forecast's own record, waiting isn't expected to save");
     const Bill bill = bill_of(problem_, grid_, job, answer.segments);
     if (!answer.segments.empty())
       answer.late_minutes = std::max<Minute>(0, answer.segments.back().end - task.deadline);
@@ -224,6 +230,7 @@ class Planner {
   Answer answer_;
   Bill total_, baseline_;
   std::vector<Segments> baselines_;
+  std::set<std::size_t> kept_at_once_;
   std::map<std::string, double> spent_;
   bool unknown_ = false, interpolated_ = false;
 };

@@ -29,14 +29,20 @@ struct Fields {
   std::ptrdiff_t commas = 0;
 };
 
-/// The two first fields of a line. Numbers and times hold no comma, so that one in quotes leaves no number.
-Fields fields_of(std::string_view line) {
+/// The fields `column` and 0 of a line. Numbers and times hold no comma, so that one in quotes leaves no
+/// number.
+Fields fields_of(std::string_view line, std::size_t column = 1) {
   Fields fields;
   fields.commas = std::count(line.begin(), line.end(), ',');
   const auto comma = line.find(',');
   fields.first = unquoted(line.substr(0, comma));
   if (comma == std::string_view::npos) return fields;
-  const auto rest = line.substr(comma + 1);
+  auto rest = line.substr(comma + 1);
+  for (std::size_t i = 1; i < column; ++i) {
+    const auto next = rest.find(',');
+    if (next == std::string_view::npos) return fields;
+    rest.remove_prefix(next + 1);
+  }
   fields.second = unquoted(rest.substr(0, rest.find(',')));
   return fields;
 }
@@ -45,8 +51,8 @@ tl::unexpected<Error> bad_line(std::size_t number, const std::string& what) {
   return fail(ErrorCode::invalid_input, "line " + std::to_string(number) + ": " + what);
 }
 
-Result<Row> parse_row(std::string_view line, std::size_t number, std::ptrdiff_t commas) {
-  const auto fields = fields_of(line);
+Result<Row> parse_row(std::string_view line, std::size_t number, std::ptrdiff_t commas, std::size_t column) {
+  const auto fields = fields_of(line, column);
   const auto& [time_text, value_text, found] = fields;
   if (found > commas && line.find('"') == std::string_view::npos)
     return bad_line(number, std::to_string(found + 1) + " fields where the header names " +
@@ -56,6 +62,7 @@ Result<Row> parse_row(std::string_view line, std::size_t number, std::ptrdiff_t 
   if (!at)
     return bad_line(
         number, "\"" + std::string{time_text.substr(0, 40)} + "\" is no time such as 2026-02-03T00:00:00Z");
+  if (!value_text && column > 1) return Row{*at, std::nullopt};
   if (!value_text) return bad_line(number, "has no second column");
   Row row{*at, std::nullopt};
   if (value_text->empty()) return row;
@@ -67,7 +74,7 @@ Result<Row> parse_row(std::string_view line, std::size_t number, std::ptrdiff_t 
 }
 
 /// Sorted by time; of rows with one start the last.
-Result<std::vector<Row>> parse_rows(std::string_view text) {
+Result<std::vector<Row>> parse_rows(std::string_view text, std::size_t column = 1) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<Row> rows;
   std::size_t number = 0;
@@ -85,7 +92,7 @@ Result<std::vector<Row>> parse_rows(std::string_view text) {
       continue;
     }
     if (line.empty()) continue;
-    TW_TRY(const Row row, parse_row(line, number, commas));
+    TW_TRY(const Row row, parse_row(line, number, commas, column));
     rows.push_back(row);
   }
   if (number == 0)
@@ -141,24 +148,18 @@ void fill_gaps(const Series& raw, std::size_t most, Zone& zone) {
   }
 }
 
-Result<Series> series_from_csv(std::string_view text, UtcTime start, Minute slot, std::size_t most_slots) {
-  TW_TRY(const auto rows, parse_rows(text));
-  Series series;
-  if (rows.empty()) return series;
-  const Milliseconds slot_length = std::chrono::minutes{slot};
-  const auto step = step_of(rows, slot_length);
-  const auto last = rows.back().at + step;
-  if (last <= start) return series;
-  const auto slots = static_cast<std::size_t>((last - start + slot_length - Milliseconds{1}) / slot_length);
-  if (slots > most_slots)
-    return fail(ErrorCode::invalid_input, "reaches " + std::to_string(slots) +
-                                              " slots past the start; at most " + std::to_string(most_slots));
+namespace {
+
+/// The slots' time-weighted means; a slot that isn't wholly covered is unknown.
+Series means(const std::vector<Row>& rows, Milliseconds step, UtcTime start, Milliseconds slot_length,
+             std::size_t slots) {
   std::vector<double> sum(slots, 0);
   std::vector<Milliseconds> covered(slots, Milliseconds{0});
+  const auto horizon = start + slot_length * static_cast<std::int64_t>(slots);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].value) continue;
     auto begin = std::max(rows[i].at, start);
-    auto end = rows[i].at + step;
+    auto end = std::min(rows[i].at + step, horizon);
     if (i + 1 < rows.size()) end = std::min(end, rows[i + 1].at);
     while (begin < end) {
       const auto k = static_cast<std::size_t>((begin - start) / slot_length);
@@ -168,11 +169,62 @@ Result<Series> series_from_csv(std::string_view text, UtcTime start, Minute slot
       begin = until;
     }
   }
+  Series series;
   for (std::size_t k = 0; k < slots; ++k)
     series.push_back(covered[k] == slot_length
                          ? std::optional<double>{sum[k] / static_cast<double>(slot_length.count())}
                          : std::nullopt);
   return series;
+}
+
+/// The place of a column in a CSV's header.
+std::optional<std::size_t> column_of(std::string_view text, std::string_view name) {
+  auto header = text.substr(0, text.find('\n'));
+  for (std::size_t place = 0;; ++place) {
+    const auto comma = header.find(',');
+    if (unquoted(header.substr(0, comma)) == name) return place;
+    if (comma == std::string_view::npos) return std::nullopt;
+    header.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+Result<Series> series_from_csv(std::string_view text, UtcTime start, Minute slot, std::size_t most_slots) {
+  TW_TRY(const auto rows, parse_rows(text));
+  if (rows.empty()) return Series{};
+  const Milliseconds slot_length = std::chrono::minutes{slot};
+  const auto step = step_of(rows, slot_length);
+  const auto last = rows.back().at + step;
+  if (last <= start) return Series{};
+  const auto slots = static_cast<std::size_t>((last - start + slot_length - Milliseconds{1}) / slot_length);
+  if (slots > most_slots)
+    return fail(ErrorCode::invalid_input, "reaches " + std::to_string(slots) +
+                                              " slots past the start; at most " + std::to_string(most_slots));
+  return means(rows, step, start, slot_length, slots);
+}
+
+Result<std::optional<ForecastPast>> past_from_csv(std::string_view text, UtcTime start, Minute slot) {
+  const auto place = column_of(text, kForeseenColumn);
+  constexpr Minute kLongestSlot = 60;
+  if (!place || *place < 2 || slot > kLongestSlot) return std::nullopt;
+  TW_TRY(const auto actual_rows, parse_rows(text));
+  TW_TRY(const auto foreseen_rows, parse_rows(text, *place));
+  const Milliseconds slot_length = std::chrono::minutes{slot};
+  const auto slots = static_cast<std::size_t>(static_cast<Minute>(kPastDays) * Minute{24 * 60} / slot);
+  const auto from = start - slot_length * static_cast<std::int64_t>(slots);
+  const auto actual = means(actual_rows, step_of(actual_rows, slot_length), from, slot_length, slots);
+  const auto foreseen = means(foreseen_rows, step_of(foreseen_rows, slot_length), from, slot_length, slots);
+  // Without a hole, up to now.
+  auto first = slots;
+  while (first > 0 && actual[first - 1] && foreseen[first - 1]) --first;
+  if (first == slots) return std::nullopt;
+  ForecastPast past;
+  for (auto k = first; k < slots; ++k) {
+    past.actual.push_back(*actual[k]);
+    past.foreseen.push_back(*foreseen[k]);
+  }
+  return past;
 }
 
 }  // namespace tidewatt::planning

@@ -21,4 +21,9 @@ void fill_gaps(const Series& raw, std::size_t most, Zone& zone);
 /// @error invalid_input  with the line's number and what is wrong there
 Result<Series> series_from_csv(std::string_view text, UtcTime start, Minute slot, std::size_t most_slots);
 
+/// What a CSV's rows before `start` say of a forecaster: gco2_per_kwh is what came, kForeseenColumn what it
+/// had said. The slots up to `start` that have both, without a hole; nullopt where there are none.
+/// @error invalid_input  as series_from_csv
+Result<std::optional<ForecastPast>> past_from_csv(std::string_view text, UtcTime start, Minute slot);
+
 }  // namespace tidewatt::planning

@@ -156,6 +156,30 @@ TEST(PlanFile, ACsvSlotIsTheTimeWeightedMeanOfWhatCoversIt) {
   EXPECT_EQ(problem->zones[0].known[2], Known::unknown);
 }
 
+TEST(PlanFile, ACsvsRowsBeforeTheStartJudgeItsForecast) {
+  auto surroundings = no_surroundings();
+  std::string last = "8";
+  surroundings.read_csv = [&last](const std::string&) -> Result<std::string> {
+    return "start_utc,gco2_per_kwh,source,forecast_gco2_per_kwh\n2026-02-02T20:00:00Z,1,x,2\n"
+           "2026-02-02T21:00:00Z,3,x,\n2026-02-02T22:00:00Z,5,x,6\n2026-02-02T23:00:00Z,7,x," +
+           last + "\n2026-02-03T00:00:00Z,10,x\n2026-02-03T01:00:00Z,20,x,30\n";
+  };
+  const auto with_rule = plan_text(R"(,"do_no_harm":true)", R"("csv":"ci.csv")", "", kJob);
+  const auto problem = parse_plan(with_rule, surroundings);
+  ASSERT_TRUE(problem) << problem.error().message;
+  ASSERT_TRUE(problem->zones[0].past);
+  // The hole at 21:00 ends what is known without a gap.
+  EXPECT_EQ(problem->zones[0].past->actual, (std::vector<double>{5, 7}));
+  EXPECT_EQ(problem->zones[0].past->foreseen, (std::vector<double>{6, 8}));
+  const auto without = parse_plan(plan_text("", R"("csv":"ci.csv")", "", kJob), surroundings);
+  ASSERT_TRUE(without);
+  EXPECT_FALSE(without->zones[0].past);
+  last = "eight";
+  const auto refused = parse_plan(with_rule, surroundings);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("csv_unreadable: $.zones.A.csv"), std::string::npos);
+}
+
 TEST(PlanFile, ACsvNumberWithAnotherDecimalMarkIsRefused) {
   for (const auto* cell : {"301,5", "\"301,5\"", "3O1", "1 234"}) {
     auto surroundings = no_surroundings();

@@ -187,5 +187,55 @@ TEST(Planner, TheSameProblemGivesTheSameBytes) {
   EXPECT_EQ(to_json(problem, plan(problem, nullptr)), to_json(problem, plan(problem, nullptr)));
 }
 
+/// Forty days of a clean night hour that the forecaster places by `foreseen`.
+ForecastPast forty_days(std::size_t clean_hour, const std::vector<double>& noise) {
+  ForecastPast past;
+  for (std::size_t i = 0; i < std::size_t{40} * 24; ++i) {
+    past.actual.push_back(noise.empty() ? (i % 24 == clean_hour ? 100 : 400) : 250);
+    past.foreseen.push_back(noise.empty() ? past.actual.back() : noise[i % noise.size()]);
+  }
+  return past;
+}
+
+TEST(DoNoHarm, AForecasterWhoseWaitsHaveSavedIsFollowed) {
+  auto problem = hourly({400, 400, 400, 100, 400, 400, 400, 400});
+  problem.jobs = {job("a", 1, 2, 8)};
+  problem.do_no_harm = true;
+  problem.zones[0].past = forty_days(3, {});
+  EXPECT_EQ(plan(problem, nullptr).jobs[0].segments, (Segments{{0, 180, 240, 2, 1}}));
+}
+
+TEST(DoNoHarm, AForecasterWhoseWaitsHaveSavedNothingIsNot) {
+  // It foresees troughs at changing hours where intensity is even.
+  std::mt19937 random{9};
+  std::vector<double> noise;
+  for (int i = 0; i < 24 * 40; ++i) noise.push_back(100 + static_cast<double>(random() % 300));
+  auto problem = hourly({400, 400, 400, 100, 400, 400, 400, 400});
+  problem.jobs = {job("a", 1, 2, 8)};
+  problem.do_no_harm = true;
+  problem.zones[0].past = forty_days(3, noise);
+  const auto answer = plan(problem, nullptr);
+  EXPECT_EQ(answer.jobs[0].segments, (Segments{{0, 0, 60, 2, 1}}));
+  ASSERT_EQ(answer.jobs[0].notes.size(), 1U);
+  problem.policy = Policy::robust;
+  EXPECT_EQ(plan(problem, nullptr).jobs[0].segments, (Segments{{0, 0, 60, 2, 1}}));
+}
+
+TEST(DoNoHarm, WhereWorkMovesToAnotherZoneTheExpectationDecides) {
+  std::vector<double> noise{100, 300, 200, 380, 150};
+  auto problem = hourly({400, 400, 400, 400});
+  problem.zones.push_back(problem.zones[0]);
+  problem.zones[1].name = "B";
+  problem.zones[1].ci = {50, 50, 50, 50};
+  problem.sites.push_back(problem.sites[0]);
+  problem.sites[1].id = "t";
+  problem.sites[1].zone = 1;
+  problem.jobs = {job("a", 1, 2, 1)};
+  problem.jobs[0].sites = {0, 1};
+  problem.do_no_harm = true;
+  problem.zones[0].past = forty_days(0, noise);
+  EXPECT_EQ(plan(problem, nullptr).jobs[0].segments.front().site, 1);
+}
+
 }  // namespace
 }  // namespace tidewatt::planning

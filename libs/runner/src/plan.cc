@@ -89,7 +89,8 @@ planning::Problem problem_of(const Order& order, const std::vector<SignalSlot>& 
 }  // namespace
 
 Plan make_plan(const Order& order, const Record& record, const std::vector<SignalSlot>& signal,
-               const std::vector<SignalSlot>& known, UtcTime now) {
+               const std::vector<SignalSlot>& known, UtcTime now,
+               std::optional<planning::ForecastPast> past) {
   Plan plan;
   plan.made_at = now;
   plan.signal = merged(known, signal, order.submitted);
@@ -106,16 +107,23 @@ Plan make_plan(const Order& order, const Record& record, const std::vector<Signa
     plan.why = "there is no time to wait";
     return plan;
   }
-  const auto problem = problem_of(order, plan.signal, left, now);
+  auto problem = problem_of(order, plan.signal, left, now);
   const auto& zone = problem.zones.front();
   if (std::ranges::find(zone.known, planning::Known::known) == zone.known.end()) {
     plan.why = "no carbon intensity is known for the time until its deadline";
     return plan;
   }
+  // The past is of hours; a signal of finer steps is planned as it stands.
+  problem.do_no_harm = past.has_value() && problem.slot == kLongestSlot.count();
+  if (problem.do_no_harm) {
+    problem.zones.front().past = std::move(past);
+    problem.policy = planning::Policy::robust;
+  }
   const auto answer = planning::plan(problem, nullptr);
   for (const auto& piece : answer.jobs.front().segments)
     plan.windows.push_back({problem.start + minutes{piece.begin}, problem.start + minutes{piece.end}});
   plan.why = plan.windows.empty() ? "nothing could be planned" : "planned";
+  if (!answer.jobs.front().notes.empty()) plan.why = answer.jobs.front().notes.front();
   return plan;
 }
 

@@ -95,5 +95,25 @@ TEST(RunPlan, WithoutTimeToWaitThereAreNoWindows) {
   EXPECT_EQ(plan.why, "there is no time to wait");
 }
 
+TEST(RunPlan, AForecastThatNeverSavedIsNotWaitedFor) {
+  const auto signal = hourly({500, 100, 400, 100, 400, 100, 600, 600, 600, 600, 600, 600});
+  planning::ForecastPast past;
+  std::uint32_t random = 1;
+  for (int i = 0; i < 24 * 40; ++i) {
+    random = random * 1664525U + 1013904223U;
+    past.foreseen.push_back(100 + static_cast<double>((random >> 16U) % 300U));
+    past.actual.push_back(300);
+  }
+  auto plan = make_plan(three_hours(), {}, signal, {}, at(0), past);
+  EXPECT_EQ(plan.windows, (std::vector<UtcRange>{{at(0), at(3)}}));
+  EXPECT_NE(plan.why, "planned");
+  // One that was always right is.
+  for (std::size_t i = 0; i < past.actual.size(); ++i)
+    past.foreseen[i] = past.actual[i] = i % 24 < 6 ? 100 : 500;
+  plan = make_plan(three_hours(), {}, signal, {}, at(0), past);
+  EXPECT_EQ(plan.windows, (std::vector<UtcRange>{{at(1), at(2)}, {at(3), at(4)}, {at(5), at(6)}}));
+  EXPECT_EQ(plan.why, "planned");
+}
+
 }  // namespace
 }  // namespace tidewatt::runner

@@ -88,9 +88,29 @@ TEST(ForecastStudy, AProfileIsTheWeekBefore) {
   std::vector<double> actual;
   for (int i = 0; i < 24 * 14; ++i) actual.push_back(i % 24 == 3 ? 50 : 300);
   const std::vector<double> wrong(actual.size(), 1);
-  const auto sums = forecast_study(actual, wrong, 24 * 7, 24 * 12, 1, 23);
+  const auto sums = forecast_study(actual, wrong, 24 * 7, 24 * 12, {{1, 23}}).front();
   EXPECT_EQ(sums.profile.one_window, sums.perfect.one_window);
   EXPECT_EQ(sums.forecast.one_window, sums.forecast.at_once);
+  // The forecast's error is the same every day: learnt, once a week of waits has been judged.
+  EXPECT_EQ(sums.no_harm.at_once, sums.perfect.at_once);
+  EXPECT_LT(sums.no_harm.one_window, sums.no_harm.at_once);
+}
+
+TEST(ForecastStudy, TheRuleDoesNotLookAhead) {
+  // What comes after an hour's window changes nothing about the hours before.
+  std::mt19937 random{11};
+  std::vector<double> actual;
+  std::vector<double> forecast;
+  for (int i = 0; i < 24 * 40; ++i) {
+    actual.push_back(200 + 100 * (i % 24 < 8 ? 1 : 0) + static_cast<double>(random() % 100));
+    forecast.push_back(actual.back() + static_cast<double>(random() % 120) - 60);
+  }
+  const auto before = forecast_study(actual, forecast, 24 * 20, 24 * 30, {{4, 12}}).front();
+  for (std::size_t i = 24 * 30; i < actual.size(); ++i) actual[i] = forecast[i] = 5;
+  const auto after = forecast_study(actual, forecast, 24 * 20, 24 * 30, {{4, 12}}).front();
+  EXPECT_EQ(before.no_harm.one_window, after.no_harm.one_window);
+  EXPECT_EQ(before.waits_interrupting, after.waits_interrupting);
+  EXPECT_GT(before.waits_one_window, 0U);
 }
 
 }  // namespace

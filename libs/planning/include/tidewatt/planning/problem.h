@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tidewatt/planning/do_no_harm.h"
 #include "tidewatt/units/time.h"
 
 namespace tidewatt::planning {
@@ -31,6 +32,8 @@ struct Zone {
   std::vector<Known> known;                  ///< as long as `ci`
   std::vector<std::optional<double>> price;  ///< money per kWh, per slot; the last one holds on; empty: none
   std::optional<ErrorRecord> error;
+  std::optional<ForecastPast>
+      past;  ///< slots before the start, where they are known: what judges the forecast
 };
 
 /// A cooling loop's limits and its pump. Minutes; 0 where no limit.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tidewatt/planning/do_no_harm.h"
 #include "tidewatt/runner/order.h"
 #include "tidewatt/units/time.h"
 
@@ -28,7 +29,11 @@ struct Plan {
 /// Windows for what is left of the run. The signal may be empty, have holes and overlap: of slots that
 /// overlap the later in the list counts.
 /// @param known  slots of earlier plans are kept for the account at the end
+/// @param past   what the signal's forecaster said of the hours up to that of `now`: waits that its errors
+/// would
+///               have made useless aren't planned
 Plan make_plan(const Order& order, const Record& record, const std::vector<SignalSlot>& signal,
-               const std::vector<SignalSlot>& known, UtcTime now);
+               const std::vector<SignalSlot>& known, UtcTime now,
+               std::optional<planning::ForecastPast> past = std::nullopt);
 
 }  // namespace tidewatt::runner

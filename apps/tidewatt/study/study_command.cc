@@ -10,10 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "command.h"
-#include "gzip_text.h"
-#include "input.h"
-#include "tidewatt/studies/caiso.h"
+#include "../command.h"
+#include "../input.h"
+#include "study_table.h"
 #include "tidewatt/studies/eurosys24.h"
 #include "tidewatt/studies/gaia.h"
 #include "tidewatt/studies/wait_awhile.h"
@@ -26,132 +25,13 @@ namespace {
 using Json = nlohmann::json;
 using namespace studies;
 
-/// Rows of a CSV file by the names of its header; no quotes occur in these files.
-struct Table {
-  std::string path;
-  std::map<std::string, std::size_t, std::less<>> columns;
-  std::vector<std::vector<std::string_view>> rows;
-  std::string text;
-
-  [[nodiscard]] Result<double> number(std::size_t row, std::string_view column) const {
-    const auto cell = at(row, column);
-    const auto value = parse_double(cell);
-    if (!value || !std::isfinite(*value))
-      return fail(ErrorCode::invalid_input,
-                  fmt::format("{}: row {}: {} \"{}\" is no number", path, row + 2, column, cell));
-    return *value;
-  }
-  [[nodiscard]] std::string_view at(std::size_t row, std::string_view column) const {
-    const auto found = columns.find(column);
-    return found == columns.end() || found->second >= rows[row].size() ? std::string_view{}
-                                                                       : rows[row][found->second];
-  }
-};
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  while (true) {
-    const auto comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-Result<std::unique_ptr<Table>> read_table(const std::string& path, const std::vector<std::string>& needed) {
-  auto table = std::make_unique<Table>();
-  table->path = path;
-  TW_TRY(table->text, read_text_or_gzip(path));
-  std::string_view rest{table->text};
-  bool first = true;
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
-    auto line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    auto cells = cells_of(line);
-    if (!first) {
-      table->rows.push_back(std::move(cells));
-      continue;
-    }
-    first = false;
-    for (std::size_t i = 0; i < cells.size(); ++i) table->columns.emplace(std::string{cells[i]}, i);
-  }
-  for (const auto& name : needed)
-    if (!table->columns.contains(name))
-      return fail(ErrorCode::invalid_input, fmt::format("{}: it has no column {}", path, name));
-  return table;
-}
-
-Result<std::vector<double>> column(const Table& table, std::string_view name) {
-  std::vector<double> values;
-  values.reserve(table.rows.size());
-  for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    TW_TRY(const auto value, table.number(row, name));
-    values.push_back(value);
-  }
-  return values;
-}
-
-Result<UtcTime> time_at(const Table& table, std::size_t row, std::string_view name) {
-  auto text = std::string{table.at(row, name)};
-  constexpr std::size_t kWithoutSeconds = 17;
-  if (text.size() == kWithoutSeconds && text.back() == 'Z') text.insert(kWithoutSeconds - 1, ":00");
-  const auto at = parse_rfc3339(text);
-  if (!at)
-    return fail(ErrorCode::invalid_input,
-                fmt::format("{}: row {}: {} \"{}\" is no time such as 2020-01-01T00:00:00Z", table.path,
-                            row + 2, name, text));
-  return *at;
-}
-
-/// A table for people: header, rows of words and numbers.
-void print_rows(const std::vector<std::pair<std::string, int>>& columns, const Json& rows) {
-  for (const auto& [name, digits] : columns)
-    fmt::print("{:>{}}", name, std::max<std::size_t>(14, name.size() + 2));
-  fmt::print("\n");
-  for (const auto& row : rows) {
-    for (const auto& [name, digits] : columns) {
-      const auto& value = row[name];
-      const auto width = std::max<std::size_t>(14, name.size() + 2);
-      if (value.is_number_float())
-        fmt::print("{:>{}.{}f}", value.get<double>(), width, digits);
-      else if (value.is_string())
-        fmt::print("{:>{}}", value.get<std::string>(), width);
-      else
-        fmt::print("{:>{}}", value.is_null() ? "—" : value.dump(), width);
-    }
-    fmt::print("\n");
-  }
-}
-
-struct StudyOptions {
-  std::string data;
-  bool json = false;
-};
-
-int finish(const StudyOptions& options, const std::string& name, const Json& head, const Json& rows,
-           const std::vector<std::pair<std::string, int>>& columns) {
-  Json answer{{"study", name}};
-  answer.update(head);
-  answer["rows"] = rows;
-  if (options.json) {
-    fmt::print("{}\n", answer.dump(2));
-    return kOk;
-  }
-  print_rows(columns, rows);
-  for (const auto& [key, value] : head.items()) fmt::print("{}: {}\n", key, value.dump());
-  return kOk;
-}
-
 Result<int> run_eurosys24(const StudyOptions& options) {
   const auto folder = options.data + "/traces/carbon-123zones-2022";
   std::map<std::pair<std::string, std::size_t>, Eurosys24Row> published;
   if (std::filesystem::exists(folder + "/eurosys24_slack24.csv")) {
     TW_TRY(const auto table,
-           read_table(folder + "/eurosys24_slack24.csv",
-                      {"zone", "job_hours", "mean_slack_0", "mean_non_interrupt", "mean_interrupt"}));
+           read_study_table(folder + "/eurosys24_slack24.csv",
+                            {"zone", "job_hours", "mean_slack_0", "mean_non_interrupt", "mean_interrupt"}));
     for (std::size_t row = 0; row < table->rows.size(); ++row) {
       TW_TRY(const auto job, table->number(row, "job_hours"));
       Eurosys24Row one;
@@ -175,8 +55,8 @@ Result<int> run_eurosys24(const StudyOptions& options) {
   double largest = 0;
   std::size_t compared = 0;
   for (const auto& zone : zones) {
-    TW_TRY(const auto table, read_table(folder + "/" + zone + ".csv.gz", {"gco2_per_kwh"}));
-    TW_TRY(const auto hours, column(*table, "gco2_per_kwh"));
+    TW_TRY(const auto table, read_study_table(folder + "/" + zone + ".csv.gz", {"gco2_per_kwh"}));
+    TW_TRY(const auto hours, table->numbers("gco2_per_kwh"));
     for (const std::size_t job : {1U, 6U, 12U, 24U, 48U, 96U}) {
       const auto row = eurosys24(hours, job, kSlack);
       rows.push_back({{"zone", zone},
@@ -194,16 +74,16 @@ Result<int> run_eurosys24(const StudyOptions& options) {
   }
   Json head{{"zones", zones.size()}, {"slack_hours", kSlack}, {"compared_with_published", compared}};
   head["largest_difference_g"] = compared > 0 ? Json(largest) : Json(nullptr);
-  return finish(
+  return print_study(
       options, "eurosys24", head, rows,
       {{"zone", 0}, {"job_hours", 0}, {"at_once_g", 4}, {"one_window_g", 4}, {"interrupting_g", 4}});
 }
 
 Result<int> run_gaia(const StudyOptions& options) {
   const auto folder = options.data + "/traces/gaia";
-  TW_TRY(const auto zone, read_table(folder + "/AU-SA_2022.csv.gz", {"gco2_per_kwh"}));
-  TW_TRY(const auto hours, column(*zone, "gco2_per_kwh"));
-  TW_TRY(const auto trace, read_table(folder + "/pai_1k.csv.gz", {"arrival_time", "length", "cpus"}));
+  TW_TRY(const auto zone, read_study_table(folder + "/AU-SA_2022.csv.gz", {"gco2_per_kwh"}));
+  TW_TRY(const auto hours, zone->numbers("gco2_per_kwh"));
+  TW_TRY(const auto trace, read_study_table(folder + "/pai_1k.csv.gz", {"arrival_time", "length", "cpus"}));
   std::vector<GaiaJob> jobs;
   for (std::size_t row = 0; row < trace->rows.size(); ++row) {
     GaiaJob job;
@@ -232,15 +112,15 @@ Result<int> run_gaia(const StudyOptions& options) {
                     {"oracle_window", row.oracle_window}});
   }
   const Json head{{"jobs", jobs.size()}, {"zone", "AU-SA 2022"}};
-  return finish(options, "gaia", head, rows,
-                {{"start_hour", 0},
-                 {"nowait_cost", 6},
-                 {"lowest_slot", 6},
-                 {"lowest_window", 6},
-                 {"carbon_time", 6},
-                 {"ecovisor", 6},
-                 {"wait_awhile", 6},
-                 {"oracle_window", 6}});
+  return print_study(options, "gaia", head, rows,
+                     {{"start_hour", 0},
+                      {"nowait_cost", 6},
+                      {"lowest_slot", 6},
+                      {"lowest_window", 6},
+                      {"carbon_time", 6},
+                      {"ecovisor", 6},
+                      {"wait_awhile", 6},
+                      {"oracle_window", 6}});
 }
 
 /// Half-hour slots: the minutes 0 and 30 of a finer series.
@@ -250,7 +130,7 @@ struct HalfHours {
 };
 
 Result<HalfHours> half_hours(const std::string& path) {
-  TW_TRY(const auto table, read_table(path, {}));
+  TW_TRY(const auto table, read_study_table(path, {}));
   // Two columns, whatever they are called.
   std::string time_name;
   std::string value_name;
@@ -260,7 +140,7 @@ Result<HalfHours> half_hours(const std::string& path) {
   }
   HalfHours out;
   for (std::size_t row = 0; row < table->rows.size(); ++row) {
-    TW_TRY(const auto at, time_at(*table, row, time_name));
+    TW_TRY(const auto at, table->time(row, time_name));
     const auto minute = std::chrono::floor<std::chrono::minutes>(at.time_since_epoch()).count() % 30;
     if (minute != 0) continue;
     TW_TRY(const auto value, table->number(row, value_name));
@@ -274,12 +154,13 @@ Result<HalfHours> half_hours(const std::string& path) {
   return out;
 }
 
-Result<std::vector<WaitingJob>> waiting_jobs(const Table& table, const std::string& deadline, UtcTime begin) {
+Result<std::vector<WaitingJob>> waiting_jobs(const StudyTable& table, const std::string& deadline,
+                                             UtcTime begin) {
   constexpr std::chrono::minutes kSlot{30};
   std::vector<WaitingJob> jobs;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    TW_TRY(const auto start, time_at(table, row, "start_utc"));
-    TW_TRY(const auto until, time_at(table, row, deadline));
+    TW_TRY(const auto start, table.time(row, "start_utc"));
+    TW_TRY(const auto until, table.time(row, deadline));
     TW_TRY(const auto minutes, table.number(row, "duration_minutes"));
     if (start < begin || until < start || minutes <= 0)
       return fail(ErrorCode::invalid_input,
@@ -299,9 +180,9 @@ Result<int> run_wait_awhile(const StudyOptions& options) {
   const std::vector<Published> published{{"DE", 5.91, 7.93}, {"GB", 6.56, 9.03}};
   constexpr double kError = 0.05;
   constexpr std::uint64_t kSeeds = 10;
-  TW_TRY(const auto trace, read_table(options.data + "/planning/studies/ml_jobs_2020.csv.gz",
-                                      {"start_utc", "duration_minutes", "deadline_next_workday_utc",
-                                       "deadline_semi_weekly_utc"}));
+  TW_TRY(const auto trace, read_study_table(options.data + "/planning/studies/ml_jobs_2020.csv.gz",
+                                            {"start_utc", "duration_minutes", "deadline_next_workday_utc",
+                                             "deadline_semi_weekly_utc"}));
   auto rows = Json::array();
   double largest = 0;
   for (const auto& given : published) {
@@ -337,52 +218,18 @@ Result<int> run_wait_awhile(const StudyOptions& options) {
       rows.push_back(std::move(row));
     }
   }
-  return finish(options, "wait-awhile",
-                Json{{"jobs", trace->rows.size()}, {"seeds", kSeeds}, {"largest_difference_points", largest}},
-                rows,
-                {{"zone", 0},
-                 {"deadline", 0},
-                 {"baseline_g_per_kwh", 2},
-                 {"one_window_percent", 2},
-                 {"interrupting_percent", 2},
-                 {"one_window_5_percent_error", 2},
-                 {"interrupting_5_percent_error", 2},
-                 {"published_one_window", 2},
-                 {"published_interrupting", 2}});
-}
-
-Result<int> run_caiso(const StudyOptions& options) {
-  const auto path = options.data + "/traces/carbon-caiso-forecast/CISO_2019_2022.csv.gz";
-  TW_TRY(const auto table, read_table(path, {"start_utc", "gco2_per_kwh", "forecast_gco2_per_kwh"}));
-  TW_TRY(const auto actual, column(*table, "gco2_per_kwh"));
-  TW_TRY(const auto forecast, column(*table, "forecast_gco2_per_kwh"));
-  const auto first_of = [&](std::string_view year) {
-    std::size_t row = 0;
-    while (row < table->rows.size() && !table->at(row, "start_utc").starts_with(year)) ++row;
-    return row;
-  };
-  const auto first = first_of("2020");
-  const auto end = first_of("2021");
-  constexpr std::size_t kWeek = 7 * 24;
-  if (first < kWeek || end > actual.size() || first >= end)
-    return fail(ErrorCode::invalid_input, path + ": the year 2020 and the week before it are needed");
-  auto rows = Json::array();
-  for (const auto& [job, slack] :
-       std::vector<std::pair<std::size_t, std::size_t>>{{4, 12}, {4, 24}, {12, 24}, {24, 24}, {24, 48}}) {
-    const auto sums = forecast_study(actual, forecast, first, end - job - slack, job, slack);
-    Json row{{"job_hours", job}, {"slack_hours", slack}};
-    for (const auto& [name, sum] : std::vector<std::pair<std::string, Shifted>>{
-             {"perfect", sums.perfect}, {"forecast", sums.forecast}, {"profile", sums.profile}}) {
-      row["one_window_" + name + "_percent"] = saved_percent(sum.at_once, sum.one_window);
-      row["interrupting_" + name + "_percent"] = saved_percent(sum.at_once, sum.interrupting);
-    }
-    rows.push_back(std::move(row));
-  }
-  std::vector<std::pair<std::string, int>> columns{{"job_hours", 0}, {"slack_hours", 0}};
-  for (const std::string kind : {"one_window", "interrupting"})
-    for (const std::string name : {"perfect", "forecast", "profile"})
-      columns.emplace_back(kind + "_" + name + "_percent", 2);
-  return finish(options, "caiso", Json{{"year", 2020}}, rows, columns);
+  return print_study(
+      options, "wait-awhile",
+      Json{{"jobs", trace->rows.size()}, {"seeds", kSeeds}, {"largest_difference_points", largest}}, rows,
+      {{"zone", 0},
+       {"deadline", 0},
+       {"baseline_g_per_kwh", 2},
+       {"one_window_percent", 2},
+       {"interrupting_percent", 2},
+       {"one_window_5_percent_error", 2},
+       {"interrupting_5_percent_error", 2},
+       {"published_one_window", 2},
+       {"published_interrupting", 2}});
 }
 
 }  // namespace
@@ -398,6 +245,8 @@ void add_study_command(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<StudyOptions>();
     command->add_option("--data", options->data, "The folder of the studies' data")->required();
     command->add_flag("--json", options->json, "Print JSON");
+    if (std::string_view{name} == "year")
+      command->add_option("--figure", options->figure, "Write the figure, SVG, to this file");
     command->footer(fmt::format("Example: tidewatt study {} --data ~/study-data --json", name));
     command->callback([options, run, name, &exit_code] {
       const auto done = run(*options);
@@ -407,7 +256,12 @@ void add_study_command(CLI::App& app, int& exit_code) {
   add("eurosys24", "Limits of waiting up to 24 hours, by zone and length (EuroSys 2024)", run_eurosys24);
   add("gaia", "Six policies that don't know a job's length (ASPLOS 2024)", run_gaia);
   add("wait-awhile", "A year of machine-learning jobs with deadlines (Middleware 2021)", run_wait_awhile);
-  add("caiso", "Waiting by a real day-ahead forecast, California 2020", run_caiso);
+  add("caiso", "Waiting by a real day-ahead forecast, California, and by the rule to do no harm",
+      run_caiso_study);
+  add("year", "A year of a cluster's jobs in five zones: what waiting saves, by length and slack",
+      run_year_study);
+  add("cooling", "A million slots of five minutes under a cooling loop's limits", run_cooling_study);
+  add("outage", "72 hours without a signal: deadlines and saving", run_outage_study);
 }
 
 }  // namespace tidewatt::cli

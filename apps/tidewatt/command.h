@@ -24,6 +24,8 @@ void add_energy_command(CLI::App& app, int& exit_code);
 void add_backup_commands(CLI::App& app, int& exit_code);
 void add_carbon_command(CLI::App& app, int& exit_code);
 void add_k8s_command(CLI::App& app, int& exit_code);
+void add_market_command(CLI::App& app, int& exit_code);
+void add_quota_command(CLI::App& app, int& exit_code);
 void add_plan_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 void add_forecast_command(CLI::App& app, int& exit_code);

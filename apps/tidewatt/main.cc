@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_carbon_command(app, exit_code);
   tidewatt::cli::add_k8s_command(app, exit_code);
   tidewatt::cli::add_plan_command(app, exit_code);
+  tidewatt::cli::add_quota_command(app, exit_code);
+  tidewatt::cli::add_market_command(app, exit_code);
   tidewatt::cli::add_run_command(app, exit_code);
   tidewatt::cli::add_slurm_command(app, exit_code);
   tidewatt::cli::add_study_command(app, exit_code);

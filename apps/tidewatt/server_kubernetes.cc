@@ -198,6 +198,20 @@ std::vector<Setting> kubernetes_settings() {
       Setting{.path = "kubernetes.team_quotas_kwh",
               .kind = Kind::map,
               .help = "Team -> energy of a calendar month beyond which its new pods and Jobs are refused."},
+      Setting{
+          .path = "market.carry_percent",
+          .kind = Kind::number,
+          .fallback = "0",
+          .minimum = "0",
+          .maximum = "100",
+          .help =
+              "How much of a team's carbon budget that is left goes on to the next month; the rest expires."},
+      Setting{.path = "market.matching",
+              .kind = Kind::choice,
+              .fallback = "continuous",
+              .choices = {"continuous", "daily_call"},
+              .help = "Offers and bids meet at once, or at 00:00 UTC at one price for all."},
+      Setting{.path = "market.currency", .fallback = "EUR", .help = "What teams' money is called."},
       Setting{.path = "keda.listen",
               .help = "Address of KEDA's external scaler over gRPC, which can't sign in, like 127.0.0.1:7312 "
                       "(default: none).",
@@ -218,6 +232,10 @@ void take_kubernetes(config::Settings& settings, ServerArguments& arguments) {
   take_scores(settings, kubernetes.scores);
   take_admission(settings, kubernetes);
   take_policies(settings, arguments, kubernetes);
+  auto& market = arguments.api.market;
+  market.carry_percent = static_cast<int>(settings.number("market.carry_percent"));
+  market.daily_call = settings.text("market.matching") == "daily_call";
+  market.currency = settings.text("market.currency");
 }
 
 }  // namespace tidewatt::cli

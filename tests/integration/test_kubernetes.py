@@ -204,7 +204,7 @@ def test_manifests_are_yaml_that_the_programs_understand(tidewatt, tidewatt_agen
         if document["kind"].endswith("WebhookConfiguration"):
             hook = document["webhooks"][0]
             assert base64.b64decode(hook["clientConfig"]["caBundle"]).startswith(b"-----BEGIN CERTIFICATE-----")
-            assert hook["failurePolicy"] == "Ignore" and hook["sideEffects"] == "None"
+            assert hook["failurePolicy"] == "Ignore" and hook["sideEffects"] == "NoneOnDryRun"
             assert "energy" in hook["namespaceSelector"]["matchExpressions"][0]["values"]
     config = tmp_path / "server.yaml"
     config.write_text(documents[kinds.index("ConfigMap")]["data"]["server.yaml"].replace("/tls/", f"{tmp_path}/").replace("/data", str(tmp_path)))

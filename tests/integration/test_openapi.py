@@ -69,6 +69,24 @@ def filled(shared_server):
     return shared_server
 
 
+def test_the_markets_answers_are_what_it_says(shared_server):
+    ops = Client(shared_server.port, shared_server.ops_token)
+    for key, body in (("a", {"team": "chat"}), ("b", {"team": "ads"}), ("c", {"team": "ads", "month": ops.get("/api/v1/quotas").json()["month"]})):
+        check(ops.post("/api/v1/quotas", {"budget_kg": 5, "key": key, **body}), "post", "/api/v1/quotas")
+    check(ops.post("/api/v1/quotas/adjustments", {"team": "ads", "change_kg": -1, "reason": "less", "key": "d"}), "post", "/api/v1/quotas/adjustments")
+    check(ops.post("/api/v1/quotas/transfers", {"team": "ads", "to": "chat", "amount_kg": 1, "key": "e"}), "post", "/api/v1/quotas/transfers")
+    check(ops.post("/api/v1/admission", {"team": "ads", "task_id": "x", "estimate_kg": 1}), "post", "/api/v1/admission")
+    check(ops.post("/api/v1/market/money", {"team": "chat", "amount": 10, "key": "f"}), "post", "/api/v1/market/money")
+    offer = {"team": "ads", "amount_kg": 2, "price_per_kg": 1.5, "key": "g"}
+    for _ in range(2):
+        check(ops.post("/api/v1/market/offers", offer), "post", "/api/v1/market/offers")
+    check(ops.post("/api/v1/market/bids", {"team": "chat", "amount_kg": 1, "price_per_kg": 2, "key": "h"}), "post", "/api/v1/market/bids")
+    for path in ("/api/v1/quotas", "/api/v1/market/offers", "/api/v1/market/bids", "/api/v1/market/trades", "/api/v1/market/history"):
+        check(ops.get(path), "get", path)
+    trade = ops.get("/api/v1/market/trades").json()["trades"][0]
+    assert (trade["seller"], trade["buyer"], trade["amount_kg"], trade["cost"]) == ("ads", "chat", 1, 1.5)
+
+
 GETS = [("/api/v1/session", "/api/v1/session"), ("/api/v1/nodes", "/api/v1/nodes"), ("/api/v1/nodes?sort=-energy_kwh&limit=1", "/api/v1/nodes"),
         ("/api/v1/nodes/n1", "/api/v1/nodes/{id}"), ("/api/v1/nodes/n1/energy?range=24h", "/api/v1/nodes/{id}/energy"),
         ("/api/v1/nodes/n1/power?range=1h", "/api/v1/nodes/{id}/power"), ("/api/v1/nodes/n1/carbon-rate", "/api/v1/nodes/{id}/carbon-rate"),

@@ -365,6 +365,31 @@ test("a report has both methods side by side, says what is uncovered, and why a 
   });
 });
 
+test("teams' budgets: what is left, an overdraft past the end, what isn't known; a team sees its own", async () => {
+  await on({}, "/teams", async (page, problems) => {
+    const text = await page.locator("main").innerText();
+    for (const said of [/vision/, /612/, /70\.0%/, /Overdraft/, /31\.5/, /Trades/, /0\.11/]) assert.match(text, said);
+    assert.equal(await page.locator(".budget-over").count(), 1);
+    assert.equal(await page.locator(".budget-mark").count(), 1);
+    assert.match(await page.locator(".budget-bar").first().getAttribute("aria-label"), /612 used, 88/);
+    assert.deepEqual(problems, []);
+  });
+  await on({ token: "hidden" }, "/teams", async (page) => {
+    const text = await page.locator("main").innerText();
+    assert.match(text, /nobody is held to a budget/);
+    assert.match(text, /—/);
+    assert.doesNotMatch(text, /NaN|undefined|612/);
+  });
+  await on({ token: "tenant", lang: "zh" }, "/teams", async (page, problems) => {
+    const text = await page.locator("main").innerText();
+    assert.match(text, /碳预算/);
+    assert.match(text, /本团队/);
+    assert.doesNotMatch(text, /speech/);
+    assert.deepEqual(problems, []);
+  });
+  await on({ token: "empty" }, "/teams", async (page) => assert.match(await page.locator("main").innerText(), /No team has a carbon budget/));
+});
+
 test("without a factor a viewer's report has energy and no carbon", async () => {
   await on({ token: "hidden" }, "/reports", async (page) => {
     const text = await page.locator("main").innerText();

@@ -7,6 +7,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Api, Problem } from "./api.mjs";
 import { report, zone, zones } from "./carbon.mjs";
+import { market } from "./market.mjs";
 import { World, iso } from "./data.mjs";
 
 const option = (name, fallback) => {
@@ -112,6 +113,10 @@ async function api(request, response, url) {
     return answer ? send(response, 200, answer) : problem(response, 404, "not_found", `there is no carbon zone "${part[2]}": see /api/v1/carbon/zones`);
   }
   if (part[1] === "reports" && part.length === 3) return send(response, 200, report(part[2], q, a));
+  if (path === "/quotas" || part[1] === "market") {
+    const answer = market(worldOf(scenario), path, q, kSessions[scenario], scenario !== "placeholder" && scenario !== "hidden", scenario === "empty");
+    return answer ? send(response, 200, answer) : problem(response, 404, "not_found", `no such path: ${url.pathname}`);
+  }
   if (path === "/factors") return send(response, 200, { in_force: a.visible ? a.factor : null, catalogue: [] });
   if (part[1] === "nodes" && part.length === 3) return send(response, 200, a.node(part[2], q));
   if (part[1] === "nodes" && part[3] === "energy") return send(response, 200, a.nodeEnergy(part[2], q));

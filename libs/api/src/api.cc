@@ -287,6 +287,7 @@ Api::Api(ledger::Store& store, ledger::Ledger& ledger, const Clock& clock, Rng& 
                       {},
                       {},
                       {},
+                      std::make_unique<MarketDesk>(store),
                       std::make_unique<KeptAnswers>(clock, thread_cpu, KeptAnswers::Rule{})},
                      {},
                      {},
@@ -421,6 +422,8 @@ Status Api::housekeep() {
     for (const auto& seal : made)
       log::info("a month is sealed", {{"month", ledger::to_string(seal.month)}, {"hash", seal.hash}});
   }
+  if (const auto tended = tend_market(core); !tended)
+    log::warning("the carbon market isn't up to date", {{"error", tended.error().to_string()}});
   TW_TRY_STATUS(core.store.drop_curves(core.clock.utc_now() - core.options.curve_retention));
   core.span_books.settle();
   TW_TRY_STATUS(core.store.forget_requests(core.clock.utc_now() - kOldestUsage));

@@ -84,14 +84,34 @@ Result<std::optional<std::int64_t>> Body::whole_number(std::string_view key, std
               fmt::format("give a whole number from {} to {}", least, most));
 }
 
-Result<std::optional<double>> Body::amount(std::string_view key, double most) const {
-  const auto found = object_.find(key);
-  if (found == object_.end() || found->is_null()) return std::optional<double>{};
+namespace {
+
+Result<std::optional<double>> number_within(const Json& object, std::string_view key, double least,
+                                            double most) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::optional<double>{};
   if (found->is_number())
-    if (const auto value = found->get<double>(); value >= 0 && value <= most) return value;
+    if (const auto value = found->get<double>(); value >= least && value <= most) return value;
   return fail(ErrorCode::invalid_input,
               fmt::format("\"{}\": {} is not allowed", key, found->dump().substr(0, 40)),
-              fmt::format("give a number from 0 to {}", most));
+              fmt::format("give a number from {} to {}", least, most));
+}
+
+}  // namespace
+
+Result<std::optional<double>> Body::amount(std::string_view key, double most) const {
+  return number_within(object_, key, 0, most);
+}
+Result<std::optional<double>> Body::signed_amount(std::string_view key, double most) const {
+  return number_within(object_, key, -most, most);
+}
+
+Result<bool> Body::flag(std::string_view key) const {
+  const auto found = object_.find(key);
+  if (found == object_.end() || found->is_null()) return false;
+  if (found->is_boolean()) return found->get<bool>();
+  return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is neither true nor false", key),
+              "give one of them, without quotes");
 }
 
 }  // namespace tidewatt::api

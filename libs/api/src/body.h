@@ -28,6 +28,10 @@ class Body {
                                                                  std::int64_t most) const;
   /// @error invalid_input: no number, or not in 0..most
   [[nodiscard]] Result<std::optional<double>> amount(std::string_view key, double most) const;
+  /// @error invalid_input: no number, or not in -most..most
+  [[nodiscard]] Result<std::optional<double>> signed_amount(std::string_view key, double most) const;
+  /// Absent and null read as false. @error invalid_input: neither true nor false
+  [[nodiscard]] Result<bool> flag(std::string_view key) const;
 
  private:
   Json object_;

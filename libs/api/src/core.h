@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kept_answers.h"
+#include "market_desk.h"
 #include "metrics.h"
 #include "span_books.h"
 #include "tidewatt/api/access.h"
@@ -73,6 +74,8 @@ struct Core {
   std::mutex team_quotas_mutex{};
   std::shared_ptr<const k8s::TeamQuotas> cached_team_quotas{};
   SteadyTime team_quotas_at{};
+
+  std::unique_ptr<MarketDesk> market;
 
   std::unique_ptr<KeptAnswers> kept;  ///< last: its thread uses all of the above
 };

@@ -54,6 +54,21 @@ net::Response post_admission_validate(Core& core, const Call& call);
 net::Response get_carbon_intensity(Core& core, const Call& call);
 net::Response get_keda_replicas(Core& core, const Call& call);
 
+net::Response list_quotas(Core& core, const Call& call);
+net::Response post_quota(Core& core, const Call& call);
+net::Response post_quota_adjustment(Core& core, const Call& call);
+net::Response post_quota_transfer(Core& core, const Call& call);
+net::Response post_admission(Core& core, const Call& call);
+net::Response delete_admission(Core& core, const Call& call);
+net::Response list_offers(Core& core, const Call& call);
+net::Response list_bids(Core& core, const Call& call);
+net::Response list_trades(Core& core, const Call& call);
+net::Response post_offer(Core& core, const Call& call);
+net::Response post_bid(Core& core, const Call& call);
+net::Response delete_order(Core& core, const Call& call);
+net::Response post_money(Core& core, const Call& call);
+net::Response list_market_history(Core& core, const Call& call);
+
 net::Response get_accounting(Core& core, const Call& call);
 net::Response get_report(Core& core, const Call& call);
 

@@ -10,6 +10,7 @@ constexpr RoleSet kOps{Role::ops};
 constexpr RoleSet kOverview{Role::ops, Role::viewer};
 constexpr RoleSet kIngest{Role::ops, Role::agent};
 constexpr RoleSet kReporters{Role::ops, Role::agent, Role::tenant};
+constexpr RoleSet kTraders{Role::ops, Role::tenant};
 constexpr RoleSet kControlPlane{Role::ops, Role::cluster};
 constexpr RoleSet kSignalReaders{Role::ops, Role::viewer, Role::tenant, Role::cluster};
 constexpr RoleSet kAnyone = RoleSet::anyone();
@@ -55,6 +56,20 @@ const Route kRoutes[] = {
     {{"GET", "/api/v1/carbon/{zone}/forecast", kReaders}, get_carbon_forecast},
     {{"GET", "/api/v1/carbon/accounting", kReaders}, get_accounting},
     {{"GET", "/api/v1/reports/{period}", kReaders}, get_report},
+    {{"GET", "/api/v1/quotas", kReaders}, list_quotas},
+    {{"POST", "/api/v1/quotas", kOps}, post_quota},
+    {{"POST", "/api/v1/quotas/adjustments", kOps}, post_quota_adjustment},
+    {{"POST", "/api/v1/quotas/transfers", kTraders}, post_quota_transfer},
+    {{"POST", "/api/v1/admission", kTraders}, post_admission},
+    {{"DELETE", "/api/v1/admission/{id}", kTraders}, delete_admission},
+    {{"GET", "/api/v1/market/offers", kReaders}, list_offers},
+    {{"POST", "/api/v1/market/offers", kTraders}, post_offer},
+    {{"GET", "/api/v1/market/bids", kReaders}, list_bids},
+    {{"POST", "/api/v1/market/bids", kTraders}, post_bid},
+    {{"GET", "/api/v1/market/trades", kReaders}, list_trades},
+    {{"DELETE", "/api/v1/market/orders/{id}", kTraders}, delete_order},
+    {{"POST", "/api/v1/market/money", kOps}, post_money},
+    {{"GET", "/api/v1/market/history", kOps}, list_market_history},
     {{"POST", "/k8s/extender/filter", kControlPlane, true}, post_extender_filter},
     {{"POST", "/k8s/extender/prioritize", kControlPlane, true}, post_extender_prioritize},
     {{"POST", "/k8s/admission/mutate", kControlPlane, true}, post_admission_mutate},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tidewatt::k8s {
 namespace {
 
@@ -14,9 +16,15 @@ bool is_new_object(const AdmissionRequest& request, const AdmissionRules& rules)
 
 }  // namespace
 
-PodChanges changes_of(const AdmissionRequest& request, const AdmissionRules& rules, UtcTime now) {
+bool asks_for_new_work(const AdmissionRequest& request, const AdmissionRules& rules) {
+  return request.kind != ObjectKind::other && is_new_object(request, rules);
+}
+
+PodChanges changes_of(const AdmissionRequest& request, const AdmissionRules& rules, UtcTime now,
+                      bool constrained) {
   PodChanges changes;
   const auto& pod = request.pod;
+  changes.constrained = constrained && request.kind == ObjectKind::pod && is_new_object(request, rules);
   if (request.kind != ObjectKind::pod || !is_new_object(request, rules) || !pod.of_job || pod.has_node)
     return changes;
   auto tolerance = tolerance_from(pod.tolerance);
@@ -27,6 +35,10 @@ PodChanges changes_of(const AdmissionRequest& request, const AdmissionRules& rul
     return changes;
   }
   if (!tolerance) tolerance = rules.default_tolerance;
+  // Who says "immediate" is never delayed, whatever the budget.
+  const bool says_immediate = !pod.tolerance.empty() && *tolerance == Tolerance::immediate;
+  if (changes.constrained && !pod.label && !says_immediate)
+    tolerance = std::max(*tolerance, Tolerance::weekly);
   if (*tolerance == Tolerance::immediate) return changes;
   if (!pod.label) changes.label = tolerance;
   if (!pod.has_latest_start) changes.latest_start = now + slack_of(*tolerance);
@@ -36,7 +48,7 @@ PodChanges changes_of(const AdmissionRequest& request, const AdmissionRules& rul
 
 std::optional<std::string> refusal_of(const AdmissionRequest& request, const AdmissionRules& rules,
                                       const TeamQuotas& quotas) {
-  if (request.kind == ObjectKind::other || !is_new_object(request, rules)) return std::nullopt;
+  if (!asks_for_new_work(request, rules)) return std::nullopt;
   const auto quota = quotas.find(request.pod.team);
   if (quota == quotas.end() || !quota->second.used || *quota->second.used < quota->second.most)
     return std::nullopt;

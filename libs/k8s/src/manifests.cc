@@ -231,7 +231,7 @@ webhooks:
     matchExpressions:
     - {{key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, kube-public, kube-node-lease, {0}]}}
 {8}  failurePolicy: Ignore
-  sideEffects: None
+  sideEffects: NoneOnDryRun
   timeoutSeconds: 2
   admissionReviewVersions: [v1]
 )";

@@ -35,6 +35,18 @@ TEST(Admission, ImmediateIsNeverHeldNorIsWhatSaysNothing) {
   EXPECT_TRUE(changes(job_pod("")).none());
 }
 
+TEST(Admission, LowPriorityOfANearlySpentBudgetWaitsAWeekButNeverWhatIsImmediate) {
+  const auto made = changes_of(job_pod("daily"), {}, kNow, true);
+  EXPECT_TRUE(made.constrained);
+  EXPECT_EQ(made.label, Tolerance::weekly);
+  EXPECT_EQ(changes_of(job_pod(""), {}, kNow, true).label, Tolerance::weekly);
+  EXPECT_EQ(changes_of(job_pod("monthly"), {}, kNow, true).label, Tolerance::monthly);
+  const auto immediate = changes_of(job_pod("immediate"), {}, kNow, true);
+  EXPECT_TRUE(immediate.constrained);
+  EXPECT_FALSE(immediate.gate);
+  EXPECT_FALSE(immediate.label);
+}
+
 TEST(Admission, WhatSaysNothingHasTheToleranceThatTheOperatorSet) {
   AdmissionRules rules;
   rules.default_tolerance = Tolerance::weekly;

@@ -5,6 +5,7 @@
 #include "dom.h"
 #include "json_text.h"
 #include "tidewatt/k8s/base64.h"
+#include "tidewatt/units/text.h"
 
 namespace tidewatt::k8s_json {
 namespace {
@@ -46,6 +47,24 @@ void read_labels(const dom::object& labels, k8s::PodFacts& pod) {
     if (const auto team = text_at(labels, key); !team.empty()) pod.team = team;
 }
 
+/// Energy as the annotations say, or power for as long as the label says.
+std::optional<double> energy_of(const dom::object& annotations, double hours) {
+  constexpr double kMost = 1e12;
+  const auto number = [&](std::string_view key) -> std::optional<double> {
+    const auto value = parse_double(text_at(annotations, key));
+    return value && *value >= 0 && *value <= kMost ? value : std::nullopt;
+  };
+  if (const auto energy = number(k8s::kEnergyAnnotation)) return energy;
+  const auto power = number(k8s::kPowerAnnotation);
+  return power ? std::optional(*power * hours / kPerKilo) : std::nullopt;
+}
+
+/// With our prefix or plain; the prefixed one wins.
+std::string_view label_at(const dom::object& labels, const std::string& key) {
+  const auto prefixed = text_at(labels, "tidewatt.io/" + key);
+  return prefixed.empty() ? text_at(labels, key) : prefixed;
+}
+
 void read_gates(const dom::object& spec, k8s::PodFacts& pod) {
   dom::array gates;
   if (spec["schedulingGates"].get(gates) != SUCCESS) return;
@@ -66,6 +85,17 @@ k8s::PodFacts read_pod_facts(const dom::object& object) {
     pod.has_annotations = annotations.has_value();
     pod.has_latest_start = annotations && !text_at(*annotations, k8s::kLatestStartAnnotation).empty();
     pod.of_job = is_controlled_by_job(*metadata);
+    pod.uid = text_at(*metadata, "uid");
+    constexpr double kUsualHours = 8;
+    constexpr double kMostHours = 1e6;
+    double hours = kUsualHours;
+    if (labels) {
+      pod.priority = label_at(*labels, "carbon-priority");
+      if (const auto told = parse_double(label_at(*labels, "estimated-duration-hours"));
+          told && *told >= 0 && *told <= kMostHours)
+        hours = *told;
+    }
+    if (annotations) pod.energy_kwh = energy_of(*annotations, hours);
   }
   if (const auto spec = object_at(object, "spec")) {
     pod.has_node = !text_at(*spec, "nodeName").empty();
@@ -111,6 +141,8 @@ std::string patch_of(const k8s::PodFacts& pod, const k8s::PodChanges& changes) {
   Patch patch;
   if (changes.label)
     patch.add_entry("/metadata/labels", pod.has_labels, k8s::kToleranceLabel, to_string(*changes.label));
+  if (changes.constrained)
+    patch.add_entry("/metadata/labels", pod.has_labels || changes.label, k8s::kConstrainedLabel, "true");
   if (changes.latest_start)
     patch.add_entry("/metadata/annotations", pod.has_annotations, k8s::kLatestStartAnnotation,
                     format_rfc3339_short(*changes.latest_start));

@@ -185,5 +185,28 @@ TEST(AdmissionReview, GarbageIsRefusedInOneLine) {
   }
 }
 
+TEST(AdmissionReview, APodTellsItsEnergyAndPriority) {
+  const auto facts = [](const Json& annotations, const Json& labels) {
+    Json pod = job_pod();
+    pod["metadata"]["annotations"] = annotations;
+    pod["metadata"]["labels"].update(labels);
+    pod["metadata"]["uid"] = "p-1";
+    return read_admission_review(review(pod))->pod;
+  };
+  EXPECT_EQ(facts({{"tidewatt.io/estimated-energy-kwh", "1.5"}}, Json::object()).energy_kwh, 1.5);
+  EXPECT_EQ(facts({{"tidewatt.io/estimated-power-watts", "500"}}, Json::object()).energy_kwh, 4)
+      << "for 8 hours";
+  EXPECT_EQ(
+      facts({{"tidewatt.io/estimated-power-watts", "500"}}, {{"estimated-duration-hours", "2"}}).energy_kwh,
+      1);
+  for (const char* bad : {"-1", "nan", "1e99", "much", ""})
+    EXPECT_FALSE(facts({{"tidewatt.io/estimated-energy-kwh", bad}}, Json::object()).energy_kwh) << bad;
+  const auto both =
+      facts(Json::object(), {{"carbon-priority", "low"}, {"tidewatt.io/carbon-priority", "high"}});
+  EXPECT_EQ(both.priority, "high") << "the prefixed one wins";
+  EXPECT_EQ(both.uid, "p-1");
+  EXPECT_FALSE(both.energy_kwh);
+}
+
 }  // namespace
 }  // namespace tidewatt::k8s_json

@@ -14,5 +14,6 @@ Status ImageSink::add(const TokenHour&) { return {}; }
 Status ImageSink::add(const TokenCounter&) { return {}; }
 Status ImageSink::add(const TokenRecord&) { return {}; }
 Status ImageSink::add(const AuditEntry&) { return {}; }
+Status ImageSink::add(const MarketEntry&) { return {}; }
 
 }  // namespace tidewatt::ledger

@@ -145,6 +145,7 @@ class MemoryStore final : public Store {
     for (const auto& counter : image.counters) TW_TRY_STATUS(sink.add(counter));
     for (const auto& token : image.tokens) TW_TRY_STATUS(sink.add(token));
     for (const auto& entry : image.audit) TW_TRY_STATUS(sink.add(entry));
+    for (const auto& entry : image.market) TW_TRY_STATUS(sink.add(entry));
     for (const auto& node : image.nodes) TW_TRY_STATUS(sink.add(node));
     for (const auto& seal : image.seals) TW_TRY_STATUS(sink.add(seal));
     for (const auto& account : image.accounts) TW_TRY_STATUS(sink.add(account));
@@ -212,6 +213,29 @@ class MemoryStore final : public Store {
     return {};
   }
 
+  Result<MarketAppend> append_market(const MarketEntry& entry) override {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = market_keys_.find(entry.key); known != market_keys_.end())
+      return market_[known->second] == entry ? MarketAppend::appended : MarketAppend::key_known;
+    if (entry.seq != static_cast<std::int64_t>(market_.size()) + 1) return MarketAppend::seq_taken;
+    market_keys_.emplace(entry.key, market_.size());
+    market_.push_back(entry);
+    return MarketAppend::appended;
+  }
+  Result<std::optional<MarketEntry>> market_entry(const std::string& key) override {
+    const std::lock_guard lock(mutex_);
+    const auto known = market_keys_.find(key);
+    return known == market_keys_.end() ? std::nullopt : std::optional(market_[known->second]);
+  }
+  Result<std::vector<MarketEntry>> market_entries(std::int64_t after, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    const auto size = static_cast<std::int64_t>(market_.size());
+    const auto first = std::clamp<std::int64_t>(after, 0, size);
+    const auto count = std::min<std::int64_t>(
+        size - first, static_cast<std::int64_t>(std::min<std::size_t>(limit, market_.size())));
+    return std::vector<MarketEntry>(market_.begin() + first, market_.begin() + first + count);
+  }
+
   Status put_token(const TokenRecord& token) override {
     const std::lock_guard lock(mutex_);
     tokens_.insert_or_assign(token.id, token);
@@ -267,6 +291,7 @@ class MemoryStore final : public Store {
     std::vector<TokenCounter> counters;
     std::vector<TokenRecord> tokens;
     std::vector<AuditEntry> audit;
+    std::vector<MarketEntry> market;
     std::vector<NodeImage> nodes;
     std::vector<Seal> seals;
     std::vector<Account> accounts;
@@ -286,6 +311,7 @@ class MemoryStore final : public Store {
       for (const auto& [key, counter] : counters_) image.counters.push_back(counter);
       for (const auto& [id, token] : tokens_) image.tokens.push_back(token);
       image.audit = audit_;
+      image.market = market_;
     }
     if (parts.nodes) copy_nodes(image.nodes);
     if (parts.seals)
@@ -379,6 +405,8 @@ class MemoryStore final : public Store {
   std::map<std::pair<std::string, std::string>, TokenCounter> counters_;
   std::map<std::string, TokenRecord> tokens_;
   std::vector<AuditEntry> audit_;
+  std::vector<MarketEntry> market_;
+  std::map<std::string, std::size_t> market_keys_;
 };
 
 }  // namespace

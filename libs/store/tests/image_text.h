@@ -73,6 +73,11 @@ class ImageText final : public ImageSink {
     text += "audit " + format_rfc3339(entry.at) + " " + entry.actor + " " + entry.action + "\n";
     return {};
   }
+  Status add(const MarketEntry& entry) override {
+    text += "market " + std::to_string(entry.seq) + " " + entry.key + " " + format_rfc3339(entry.at) + " " +
+            entry.body + "\n";
+    return {};
+  }
   std::string text;
 
  private:
@@ -141,6 +146,7 @@ inline void fill(Store& store) {
   EXPECT_TRUE(store.put_token({"t1", "ops", "ops", "", "ab12", kNoon, std::nullopt, std::nullopt}));
   EXPECT_TRUE(store.append_audit({kNoon, "ops", "token.create", "t1"}));
   EXPECT_TRUE(store.append_audit({kNoon, "ops", "token.revoke", "t1"}));
+  EXPECT_TRUE(store.append_market({1, "k1", kNoon, R"({"kind":"allot"})"}));
   NodeInfo info;
   info.key = kNode;
   info.boot_id = "boot-7";

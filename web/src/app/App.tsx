@@ -19,6 +19,7 @@ import { Shell } from "./Shell";
 const NodeMonitor = lazy(() => import("../pages/NodeMonitor").then((m) => ({ default: m.NodeMonitor })));
 const Carbon = lazy(() => import("../pages/Carbon").then((m) => ({ default: m.Carbon })));
 const Reports = lazy(() => import("../pages/Reports").then((m) => ({ default: m.Reports })));
+const Teams = lazy(() => import("../pages/Teams").then((m) => ({ default: m.Teams })));
 const TaskDetail = lazy(() => import("../pages/TaskDetail").then((m) => ({ default: m.TaskDetail })));
 
 function Page(): JSX.Element {
@@ -30,6 +31,7 @@ function Page(): JSX.Element {
   if (first === "nodes") return id === "" ? <Nodes /> : <NodeMonitor key={id} id={id} />;
   if (first === "tasks") return id === "" ? <Tasks /> : <TaskDetail key={id} id={id} />;
   if (first === "carbon") return <Carbon />;
+  if (first === "teams") return <Teams />;
   if (first === "reports") return <Reports />;
   if (first === "settings") return <Settings />;
   return <Empty>{t("state.not_found")} <Link to={hrefTo("/")}>{t("nav.dashboard")}</Link></Empty>;

@@ -27,6 +27,7 @@ const kPages = [
   { key: "nodes", path: "/nodes", icon: "nodes", keys: "g n" },
   { key: "tasks", path: "/tasks", icon: "tasks", keys: "g t" },
   { key: "carbon", path: "/carbon", icon: "leaf", keys: "g c" },
+  { key: "teams", path: "/teams", icon: "teams", keys: "g e" },
   { key: "reports", path: "/reports", icon: "report", keys: "g r" },
   { key: "settings", path: "/settings", icon: "settings", keys: "g s" },
 ] as const;
@@ -160,7 +161,7 @@ function Help({ close }: { close: () => void }): JSX.Element {
   const { t } = useWords();
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
-  const rows = [["g d", "go_dashboard"], ["g n", "go_nodes"], ["g t", "go_tasks"], ["g c", "go_carbon"], ["g r", "go_reports"], ["g s", "go_settings"], ["/", "search"], ["r", "refresh"], ["l", "live"], ["t", "table"], ["j k", "rows"], ["Enter", "open"], ["Esc", "close"], ["?", "help"]] as const;
+  const rows = [["g d", "go_dashboard"], ["g n", "go_nodes"], ["g t", "go_tasks"], ["g c", "go_carbon"], ["g e", "go_teams"], ["g r", "go_reports"], ["g s", "go_settings"], ["/", "search"], ["r", "refresh"], ["l", "live"], ["t", "table"], ["j k", "rows"], ["Enter", "open"], ["Esc", "close"], ["?", "help"]] as const;
   return (
     <div className="veil" onClick={close}>
       <div className="dialog" role="dialog" aria-modal="true" aria-label={t("help.title")} onClick={(e) => e.stopPropagation()}>

@@ -2,7 +2,7 @@
 import { useEffect } from "react";
 
 export interface Shortcuts {
-  go: (page: "dashboard" | "nodes" | "tasks" | "carbon" | "reports" | "settings") => void;
+  go: (page: "dashboard" | "nodes" | "tasks" | "carbon" | "teams" | "reports" | "settings") => void;
   search: () => void;
   refresh: () => void;
   live: () => void;
@@ -11,7 +11,7 @@ export interface Shortcuts {
   help: () => void;
 }
 
-const kGo: Record<string, "dashboard" | "nodes" | "tasks" | "carbon" | "reports" | "settings"> = { d: "dashboard", n: "nodes", t: "tasks", c: "carbon", r: "reports", s: "settings" };
+const kGo: Record<string, "dashboard" | "nodes" | "tasks" | "carbon" | "teams" | "reports" | "settings"> = { d: "dashboard", n: "nodes", t: "tasks", c: "carbon", e: "teams", r: "reports", s: "settings" };
 
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName));

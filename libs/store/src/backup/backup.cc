@@ -86,6 +86,7 @@ class FileSink final : public ImageSink {
   }
   Status add(const TokenRecord& token) override { return put(RecordKind::token, encode_record(token)); }
   Status add(const AuditEntry& entry) override { return put(RecordKind::audit, encode_record(entry)); }
+  Status add(const MarketEntry& entry) override { return put(RecordKind::market, encode_record(entry)); }
   Status add(const NodeImage& node) override { return put(RecordKind::node, encode_record(node)); }
   Status add(const Seal& seal) override { return put(RecordKind::seal, encode_record(seal)); }
   Status add(const Account& account) override {

@@ -134,6 +134,15 @@ std::string encode_record(const AuditEntry& entry) {
   for (const auto* text : {&entry.actor, &entry.action, &entry.subject}) w.text(*text);
   return out;
 }
+std::string encode_record(const MarketEntry& entry) {
+  std::string out;
+  ByteWriter w(out);
+  w.i64(entry.seq);
+  w.text(entry.key);
+  put(w, std::optional(entry.at));
+  w.text(entry.body);
+  return out;
+}
 std::string encode_record(const NodeImage& node) {
   std::string out;
   ByteWriter w(out);
@@ -257,6 +266,14 @@ Status give_record(RecordKind kind, std::string_view payload, BackupSummary& sum
       AuditEntry entry;
       entry.at = time_of(r).value_or(UtcTime{});
       for (auto* text : {&entry.actor, &entry.action, &entry.subject}) *text = r.text();
+      return whole() ? sink.add(entry) : garbled_record(kind);
+    }
+    case RecordKind::market: {
+      MarketEntry entry;
+      entry.seq = r.i64();
+      entry.key = r.text();
+      entry.at = time_of(r).value_or(UtcTime{});
+      entry.body = r.text();
       return whole() ? sink.add(entry) : garbled_record(kind);
     }
     case RecordKind::node: {

@@ -24,12 +24,14 @@ enum class RecordKind : std::uint8_t {
   epoch = 10,
   token_hour = 11,
   token_counter = 12,
+  market = 13,
 };
 
 std::string encode_record(const ledger::TaskInfo& task);
 std::string encode_record(const ledger::EpochReport& report);
 std::string encode_record(const ledger::TokenHour& hour);
 std::string encode_record(const ledger::TokenCounter& counter);
+std::string encode_record(const ledger::MarketEntry& entry);
 std::string encode_record(const ledger::TokenRecord& token);
 std::string encode_record(const ledger::AuditEntry& entry);
 std::string encode_record(const ledger::NodeImage& node);

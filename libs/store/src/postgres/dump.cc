@@ -12,6 +12,7 @@
 #include "../node_info_codec.h"
 #include "filter.h"
 #include "image.h"
+#include "market.h"
 #include "months.h"
 #include "reports.h"
 #include "schema.h"
@@ -140,12 +141,14 @@ Status dump_registry(Connection& db, ImageSink& sink) {
                                     std::string(r.text(i, 4)), UtcTime{Milliseconds{r.integer(i, 5)}},
                                     r.time(i, 6), r.time(i, 7)});
       }));
-  return for_each_row(
-      db, "dump_audit", "SELECT at_ms, actor, action, subject FROM audit ORDER BY seq", {}, kRowsAPortion,
-      [&sink](const Rows& r, int i) {
-        return sink.add(AuditEntry{UtcTime{Milliseconds{r.integer(i, 0)}}, std::string(r.text(i, 1)),
+  TW_TRY_STATUS(for_each_row(db, "dump_audit", "SELECT at_ms, actor, action, subject FROM audit ORDER BY seq",
+                             {}, kRowsAPortion, [&sink](const Rows& r, int i) {
+                               return sink.add(AuditEntry{
+                                   UtcTime{Milliseconds{r.integer(i, 0)}}, std::string(r.text(i, 1)),
                                    std::string(r.text(i, 2)), std::string(r.text(i, 3))});
-      });
+                             }));
+  return for_each_row(db, "dump_market", kAllMarket, {}, kRowsAPortion,
+                      [&sink](const Rows& r, int i) { return sink.add(market_at(r, i)); });
 }
 
 Status dump_nodes(Connection& db, const DumpJournal& journal, ImageSink& sink) {

@@ -10,6 +10,7 @@
 #include "dump.h"
 #include "infos.h"
 #include "keeper.h"
+#include "market.h"
 #include "months.h"
 #include "pool.h"
 #include "reader.h"
@@ -182,6 +183,16 @@ class PostgresStore final : public Store {
   }
   Status forget_requests(UtcTime before) override {
     return pool_.run([before](Connection& db) { return delete_requests(db, before); });
+  }
+
+  Result<MarketAppend> append_market(const MarketEntry& entry) override {
+    return ask<MarketAppend>([&](Connection& db) { return insert_market(db, entry); });
+  }
+  Result<std::optional<MarketEntry>> market_entry(const std::string& key) override {
+    return ask<std::optional<MarketEntry>>([&](Connection& db) { return read_market_entry(db, key); });
+  }
+  Result<std::vector<MarketEntry>> market_entries(std::int64_t after, std::size_t limit) override {
+    return ask<std::vector<MarketEntry>>([&](Connection& db) { return read_market(db, after, limit); });
   }
 
   Status put_token(const TokenRecord& token) override {

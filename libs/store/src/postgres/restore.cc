@@ -9,6 +9,7 @@
 #include "../numbering.h"
 #include "connection.h"
 #include "dump.h"
+#include "market.h"
 #include "reports.h"
 #include "schema.h"
 #include "tidewatt/ledger/store.h"
@@ -99,6 +100,7 @@ class Loader final : public ImageSink {
     params.text(entry.action).text(entry.subject);
     return run("INSERT INTO audit(entry, at_ms, actor, action, subject) VALUES($1, $2, $3, $4, $5)", params);
   }
+  Status add(const MarketEntry& entry) override { return restore_market(db_, entry); }
   Status add(const NodeImage& node) override {
     ++nodes_;
     TW_TRY_STATUS(run("INSERT INTO nodes(pk, cluster, node_id) OVERRIDING SYSTEM VALUE VALUES($1, $2, $3)",
@@ -223,8 +225,9 @@ class Loader final : public ImageSink {
 };
 
 Status check_empty(Connection& db) {
-  for (const auto* table : {"nodes", "account_keys", "journal", "energy_hourly", "seals", "tasks",
-                            "task_epochs", "token_hours", "token_counters", "tokens", "audit"}) {
+  for (const auto* table :
+       {"nodes", "account_keys", "journal", "energy_hourly", "seals", "tasks", "task_epochs", "token_hours",
+        "token_counters", "tokens", "audit", "market_journal"}) {
     TW_TRY(const auto rows,
            db.integer(fmt::format("SELECT count(*) FROM (SELECT FROM {} LIMIT 1) t", table)));
     if (rows > 0)

@@ -173,9 +173,15 @@ CREATE TRIGGER team_hours_late AFTER INSERT ON energy_adjustments REFERENCING NE
 )sql" TW_PG_SUMS(TW_PG_MORE("1", "false", "energy_hourly") " UNION ALL " TW_PG_MORE("1", "true",
                                                                                     "energy_adjustments"));
 
+// The carbon market's journal (market.h).
+constexpr std::string_view kPgVersion5 = R"sql(
+CREATE TABLE market_journal(
+  seq bigint PRIMARY KEY, key text COLLATE "C" NOT NULL UNIQUE, at_ms bigint NOT NULL, body text NOT NULL);
+)sql";
+
 /// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
 constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2, kPgVersion3,
-                                                                     kPgVersion4};
+                                                                     kPgVersion4, kPgVersion5};
 constexpr std::int64_t kMillisecondsADay = 86'400'000;
 
 Status check_not_newer(std::int64_t found) {

@@ -10,6 +10,7 @@
 #include "../journal/overlay.h"
 #include "../node_info_codec.h"
 #include "file_lock.h"
+#include "market.h"
 #include "months.h"
 #include "reports.h"
 #include "schema.h"
@@ -165,7 +166,7 @@ Status read_registry(Database& db, ImageSink& sink) {
   TW_TRY(auto audit, db.prepare("SELECT at_ms, actor, action, subject FROM audit ORDER BY seq"));
   while (true) {
     TW_TRY(const bool row, audit.step());
-    if (!row) return {};
+    if (!row) return each_market_entry(db, sink);
     TW_TRY_STATUS(sink.add(AuditEntry{UtcTime{Milliseconds{audit.integer(0)}}, std::string(audit.text(1)),
                                       std::string(audit.text(2)), std::string(audit.text(3))}));
   }

@@ -13,6 +13,7 @@
 #include "../numbering.h"
 #include "../semantics.h"
 #include "file_lock.h"
+#include "market.h"
 #include "open.h"
 #include "reports.h"
 #include "schema.h"
@@ -80,6 +81,7 @@ class Loader final : public ImageSink {
     put.bind(1, ms(entry.at)).bind(2, entry.actor).bind(3, entry.action).bind(4, entry.subject);
     return put.run();
   }
+  Status add(const MarketEntry& entry) override { return restore_market(db_, entry); }
   Status add(const NodeImage& node) override {
     TW_TRY(auto put,
            db_.prepare("INSERT INTO nodes(cluster, node_id, revision, cursor, info) VALUES(?, ?, ?, ?, ?)"));

@@ -98,9 +98,15 @@ CREATE TABLE task_moves(
   cluster TEXT NOT NULL, task_id TEXT NOT NULL, team TEXT NOT NULL, PRIMARY KEY(cluster, task_id)) WITHOUT ROWID;
 )sql" TW_FILL_TEAM_HOURS;
 
+// The carbon market's journal (market.h).
+constexpr std::string_view kVersion5 = R"sql(
+CREATE TABLE market_journal(
+  seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at_ms INTEGER NOT NULL, body TEXT NOT NULL);
+)sql";
+
 /// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3,
-                                                                   kVersion4};
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3, kVersion4,
+                                                                   kVersion5};
 
 Result<std::int64_t> version_of(Database& db) {
   TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));

@@ -8,6 +8,7 @@
 #include "checkpoint.h"
 #include "file_lock.h"
 #include "image.h"
+#include "market.h"
 #include "months.h"
 #include "open.h"
 #include "reader.h"
@@ -161,6 +162,23 @@ class SqliteStore final : public Store {
   }
   Status forget_requests(UtcTime before) override {
     return writer_.run([before](Database& db) { return delete_requests(db, before); });
+  }
+
+  Result<MarketAppend> append_market(const MarketEntry& entry) override {
+    auto outcome = MarketAppend::seq_taken;
+    TW_TRY_STATUS(writer_.run([&](Database& db) -> Status {
+      TW_TRY(outcome, insert_market(db, entry));
+      return {};
+    }));
+    return outcome;
+  }
+  Result<std::optional<MarketEntry>> market_entry(const std::string& key) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_market_entry(*db, key);
+  }
+  Result<std::vector<MarketEntry>> market_entries(std::int64_t after, std::size_t limit) override {
+    TW_TRY(const auto db, pool_.lease());
+    return read_market(*db, after, limit);
   }
 
   Status put_token(const TokenRecord& token) override {

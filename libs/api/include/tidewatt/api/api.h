@@ -51,6 +51,13 @@ struct KubernetesOptions {
   std::map<std::string, k8s::ReplicaPolicy, std::less<>> policies;
 };
 
+/// How teams trade their carbon budgets.
+struct MarketOptions {
+  int carry_percent = 0;    ///< of what is left when a month ends
+  bool daily_call = false;  ///< orders meet once a day at one price, not at once
+  std::string currency = "EUR";
+};
+
 struct ApiOptions {
   std::string version = "0.0.0";
   std::string
@@ -68,6 +75,7 @@ struct ApiOptions {
   reports::Policy accounting;     ///< what the operator states; factor and zones are taken from above
   std::optional<SsoOptions> sso;  ///< nullopt = tokens and login links only
   KubernetesOptions kubernetes;
+  MarketOptions market;
 };
 
 class Api {

@@ -18,6 +18,11 @@ inline constexpr std::string_view kCleanWindowGate = "tidewatt.io/clean-window";
 /// When the gate is to be opened whatever the signal says; RFC 3339.
 inline constexpr std::string_view kLatestStartAnnotation = "tidewatt.io/latest-start";
 
+/// What a pod says of what it will take: kWh in all, or watts for estimated-duration-hours (8).
+inline constexpr std::string_view kEnergyAnnotation = "tidewatt.io/estimated-energy-kwh";
+inline constexpr std::string_view kPowerAnnotation = "tidewatt.io/estimated-power-watts";
+inline constexpr std::string_view kConstrainedLabel = "carbon-budget-constrained";
+
 /// What the rules look at in a pod, or in the template of a Job's pods.
 struct PodFacts {
   bool has_labels = false;  ///< metadata.labels is there, if empty
@@ -30,6 +35,9 @@ struct PodFacts {
   bool has_node = false;  ///< bound already: such a pod may have no gate
   bool gated = false;     ///< our gate is there
   bool has_latest_start = false;
+  std::string uid;                   ///< metadata.uid; empty = none yet
+  std::optional<double> energy_kwh;  ///< as its annotations say; nullopt = they don't
+  std::string priority;              ///< critical | high | normal | low; empty = not said
 };
 
 enum class ObjectKind : std::uint8_t { pod, job, other };
@@ -56,14 +64,21 @@ struct PodChanges {
   std::optional<Tolerance> label;       ///< to be written with our prefix
   std::optional<UtcTime> latest_start;  ///< to be annotated
   bool gate = false;                    ///< to be added
+  bool constrained = false;  ///< to be labelled: low priority of a team whose carbon budget is nearly used
   std::vector<std::string> warnings;
-  [[nodiscard]] bool none() const { return !label && !latest_start && !gate; }
+  [[nodiscard]] bool none() const { return !label && !latest_start && !gate && !constrained; }
 };
 
 /// Pods of Jobs that may wait get the gate, and what those who open it must know. What is there already
 /// stays, so asking again about the changed pod changes nothing. Whether the namespace opted in is the
 /// webhook's namespaceSelector's business: a review doesn't tell the namespace's labels.
-PodChanges changes_of(const AdmissionRequest& request, const AdmissionRules& rules, UtcTime now);
+/// @param constrained  the team's carbon budget is nearly used and the pod is of low priority: it waits a
+/// week, where it may wait at all
+PodChanges changes_of(const AdmissionRequest& request, const AdmissionRules& rules, UtcTime now,
+                      bool constrained = false);
+
+/// A pod or Job that comes new into a namespace that isn't left alone.
+bool asks_for_new_work(const AdmissionRequest& request, const AdmissionRules& rules);
 
 /// A team's energy of this month against what it may use.
 struct TeamQuota {

@@ -20,6 +20,7 @@ struct NodeInfo;
 struct TaskInfo;
 struct TokenRecord;
 struct AuditEntry;
+struct MarketEntry;
 
 /// A node as stored: where its accounts stand, and as what it was last heard of.
 struct NodeImage {
@@ -45,11 +46,13 @@ class ImageSink {
   virtual Status add(const TokenCounter& counter);
   virtual Status add(const TokenRecord& token);
   virtual Status add(const AuditEntry& entry);
+  virtual Status add(const MarketEntry& entry);
 };
 
 /// Which parts come, in this order. Seals come by month, nodes and accounts by key, adjustments by hour.
 struct ImageParts {
-  bool registry = false;  ///< tasks and what they reported, access tokens, the audit log (oldest first)
+  bool registry = false;  ///< tasks and what they reported, access tokens, the audit log and the market's
+                          ///< journal (oldest first)
   bool nodes = false;
   bool seals = false;
   bool accounts = false;  ///< lifetime totals

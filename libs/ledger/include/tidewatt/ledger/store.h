@@ -14,6 +14,7 @@
 #include "tidewatt/ledger/cursor.h"
 #include "tidewatt/ledger/curve.h"
 #include "tidewatt/ledger/image.h"
+#include "tidewatt/ledger/market_entry.h"
 #include "tidewatt/ledger/reports.h"
 
 namespace tidewatt::ledger {
@@ -185,6 +186,14 @@ class Store : public ImageSource {
   [[nodiscard]] virtual Result<std::vector<TokenHour>> token_hours(UtcHour from, UtcHour to) = 0;
   /// Forgets the ids of requests before; their tokens stay.
   virtual Status forget_requests(UtcTime before) = 0;
+
+  // -- the carbon market's journal
+  /// One transaction.
+  virtual Result<MarketAppend> append_market(const MarketEntry& entry) = 0;
+  [[nodiscard]] virtual Result<std::optional<MarketEntry>> market_entry(const std::string& key) = 0;
+  /// Those behind number `after`, in order, at most `limit`.
+  [[nodiscard]] virtual Result<std::vector<MarketEntry>> market_entries(std::int64_t after,
+                                                                        std::size_t limit) = 0;
 
   // -- access
   virtual Status put_token(const TokenRecord& token) = 0;

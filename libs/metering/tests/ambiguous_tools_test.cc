@@ -91,6 +91,13 @@ TEST(Parts, KnownToolsTakeNoneOfThem) {
   EXPECT_DOUBLE_EQ(drawn("mx-smi", metax("Memory-Usage/Cap", "160W / 900W")), 80);
 }
 
+TEST(Parts, AColumnOfItsOwnQualifiesNoOther) {
+  EXPECT_DOUBLE_EQ(drawn("generic", "GPU Core Power Temp\n0 7 80W 41C\n"), 80);
+  EXPECT_DOUBLE_EQ(drawn("generic", "GPU  Fan Power  Temp\n0    7% 80W    41C\n"), 80);
+  EXPECT_DOUBLE_EQ(drawn("generic", "GPU  HBM Power  Power\n0    30W        80W\n"), 80);
+  EXPECT_DOUBLE_EQ(drawn("generic", "+---+\n| GPU Fan Power(W) |\n+===+\n| 0 7% 80 |\n+---+\n"), 80);
+}
+
 TEST(NoDraw, NumbersAboutAPowerAndOtherTimesArePowersOfNothing) {
   for (const std::string other : {"Power (last hour)", "power delta", "power error", "predicted power",
                                   "Power Foo", "Perf per Watt", "Power Good", "estimated power"}) {

@@ -1,6 +1,7 @@
 #include "tools/box_layout.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "tools/text.h"
 
@@ -60,10 +61,20 @@ std::optional<BoxPowerPlace> power_place(std::string_view word) {
   return place;
 }
 
+bool is_one_blank_behind(std::string_view before, std::string_view label) {
+  return before.data() + before.size() + 1 == label.data();
+}
+
+// Where all names stand one blank apart each has a column of its own.
+bool is_single_spaced(const std::vector<std::string_view>& labels) {
+  return labels.size() > 2 &&
+         std::adjacent_find(labels.begin(), labels.end(), std::not_fn(is_one_blank_behind)) == labels.end();
+}
+
 // The word before, one blank apart, may say which power is meant.
 std::string_view with_qualifier(std::string_view cell, const std::vector<std::string_view>& labels,
                                 std::size_t at) {
-  if (at == 0 || labels[at - 1].data() + labels[at - 1].size() + 1 != labels[at].data() ||
+  if (at == 0 || is_single_spaced(labels) || !is_one_blank_behind(labels[at - 1], labels[at]) ||
       !qualifies_next(labels[at - 1]))
     return labels[at];
   const auto begin = static_cast<std::size_t>(labels[at - 1].data() - cell.data());
@@ -95,7 +106,8 @@ BoxLayout box_layout_of(const BoxTable& table, const std::vector<std::string_vie
         const auto low = lower(label);
         if (!layout.name && (low == "name" || low == "gpu-name" || low == "model")) layout.name = here;
         if (!layout.bus && (low == "bus-id" || low == "bdf" || low == "pcie")) layout.bus = here;
-        auto power = power_place(with_qualifier(cells[cell], labels, word));
+        auto power = power_place(label);
+        if (power) power = power_place(with_qualifier(cells[cell], labels, word));
         if (!power) continue;
         static_cast<BoxPlace&>(*power) = here;
         if (power->label.draw_rank == 0) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -66,10 +67,14 @@ bool has_field(std::string_view line) {
   return false;
 }
 
-// "HBM Power(W)": the word before, one blank apart, says which power is meant.
+bool stand_one_blank_apart(const Token& before, const Token& label) { return before.end + 1 == label.begin; }
+
+// "HBM Power(W)": the word before, one blank apart, says which power is meant. Where all names stand one
+// blank apart each has a column of its own.
 std::string qualified_name(const std::vector<Token>& labels, std::size_t at) {
   const bool qualified =
-      at > 0 && labels[at - 1].end + 1 == labels[at].begin && qualifies_next(labels[at - 1].text);
+      at > 0 && stand_one_blank_apart(labels[at - 1], labels[at]) && qualifies_next(labels[at - 1].text) &&
+      std::adjacent_find(labels.begin(), labels.end(), std::not_fn(stand_one_blank_apart)) != labels.end();
   return (qualified ? std::string{labels[at - 1].text} + " " : std::string{}) + std::string{labels[at].text};
 }
 
@@ -88,7 +93,8 @@ std::optional<Header> header_in(const ColumnTable& table, std::string_view line)
     }
     if (!table.part_label.empty() && same_ignoring_case(text, table.part_label)) header.part = i;
     // A column's name is one word here; "Power" inside a sentence isn't followed by columns of rows.
-    const auto label = judge_label(qualified_name(header.labels, i));
+    auto label = judge_label(text);
+    if (label.power) label = judge_label(qualified_name(header.labels, i));
     if (label.limit_rank > 0 && !header.limit) header.limit = i;
     if (label.draw_rank > best) {
       best = label.draw_rank;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "tidewatt/units/text.h"
 #include "tools/text.h"
@@ -211,36 +212,75 @@ struct Senses {
       strange = false;  ///< a word that isn't known: it may say anything
 };
 
-void take_one(std::string_view word, Senses& senses) {
-  const auto before = senses;
-  senses.maximum =
-      before.maximum || word.starts_with("max") || word.ends_with("max") || is_one_of(word, kMaxima);
-  senses.limit = before.limit || contains(word, "limit") || word.ends_with("lim") || word.ends_with("lmt") ||
-                 word == "pl" || is_one_of(word, kLimits);
-  senses.power = before.power || is_one_of(word, kPower);
-  senses.foreign = before.foreign || is_one_of(word, kForeign);
-  senses.part = before.part || is_one_of(word, kParts);
-  senses.instant = before.instant || is_one_of(word, kInstant);
-  senses.draw = before.draw || is_one_of(word, kDraw);
-  senses.average = before.average || is_one_of(word, kAverage);
-  senses.enforced = before.enforced || word == "enforced";
-  senses.other_bound = before.other_bound || is_one_of(word, kOtherBounds);
-  senses.tracker = before.tracker || is_one_of(word, kTrackers);
-  senses.wider = before.wider || is_one_of(word, kWider) || is_one_of(word, kWholes);
+enum Bit : unsigned {
+  kIsPower = 1U << 0U,
+  kIsForeign = 1U << 1U,
+  kIsPart = 1U << 2U,
+  kIsInstant = 1U << 3U,
+  kIsDraw = 1U << 4U,
+  kIsAverage = 1U << 5U,
+  kIsLimit = 1U << 6U,
+  kIsMaximum = 1U << 7U,
+  kIsOtherBound = 1U << 8U,
+  kIsEnforced = 1U << 9U,
+  kIsTracker = 1U << 10U,
+  kIsWider = 1U << 11U,
+  kIsPlain = 1U << 12U
+};
+
+using Dictionary = std::unordered_map<std::string_view, unsigned>;
+
+const Dictionary& dictionary() {
+  static const Dictionary all = [] {
+    Dictionary words;
+    const auto add = [&](const auto& list, unsigned bit) {
+      for (const auto word : list) words[word] |= bit;
+    };
+    add(kPower, kIsPower);
+    add(kForeign, kIsForeign);
+    add(kParts, kIsPart);
+    add(kInstant, kIsInstant);
+    add(kDraw, kIsDraw);
+    add(kAverage, kIsAverage);
+    add(kLimits, kIsLimit);
+    add(kMaxima, kIsMaximum);
+    add(kOtherBounds, kIsOtherBound);
+    add(kTrackers, kIsTracker);
+    add(kWider, kIsWider);
+    add(kWholes, kIsWider);
+    add(kPlain, kIsPlain);
+    words["enforced"] |= kIsEnforced;
+    words["pl"] |= kIsLimit;
+    return words;
+  }();
+  return all;
 }
 
-bool is_known(std::string_view word) {
-  Senses senses;
-  take_one(word, senses);
-  return is_digit(word.front()) || is_one_of(word, kPlain) || senses.power || senses.foreign || senses.part ||
-         senses.instant || senses.draw || senses.average || senses.limit || senses.maximum ||
-         senses.enforced || senses.other_bound || senses.tracker || senses.wider;
+/// @return whether the word is known
+bool take_one(std::string_view word, Senses& senses) {
+  const auto found = dictionary().find(word);
+  auto bits = found == dictionary().end() ? 0U : found->second;
+  if (word.starts_with("max") || word.ends_with("max")) bits |= kIsMaximum;
+  if (contains(word, "limit") || word.ends_with("lim") || word.ends_with("lmt")) bits |= kIsLimit;
+  const auto has = [bits](Bit bit) { return (bits & bit) != 0; };
+  senses.power |= has(kIsPower);
+  senses.foreign |= has(kIsForeign);
+  senses.part |= has(kIsPart);
+  senses.instant |= has(kIsInstant);
+  senses.draw |= has(kIsDraw);
+  senses.average |= has(kIsAverage);
+  senses.limit |= has(kIsLimit);
+  senses.maximum |= has(kIsMaximum);
+  senses.other_bound |= has(kIsOtherBound);
+  senses.enforced |= has(kIsEnforced);
+  senses.tracker |= has(kIsTracker);
+  senses.wider |= has(kIsWider);
+  return bits != 0 || is_digit(word.front());
 }
 
 void take(std::string_view written, Senses& senses) {
   const auto word = without_number(written);
-  take_one(word, senses);
-  bool known = is_known(word);
+  bool known = take_one(word, senses);
   // "pwrpeak" and "peakpower" are two words written as one.
   for (const std::string_view power : {"power", "pwr", "watts", "watt"}) {
     if (word.size() <= power.size()) continue;
@@ -248,8 +288,8 @@ void take(std::string_view written, Senses& senses) {
          {std::pair{word.starts_with(power), word.substr(power.size())},
           std::pair{word.ends_with(power), word.substr(0, word.size() - power.size())}})
       if (glued) {
-        take_one(rest, senses);
-        known = known || is_known(rest);
+        const bool rest_known = take_one(rest, senses);
+        known = known || rest_known;
       }
   }
   senses.strange = senses.strange || !known;
@@ -388,8 +428,10 @@ bool qualifies_next(std::string_view word) {
   if (judge_label(word).power) return false;
   Senses senses;
   for (const auto& part : label_words(word)) take(part, senses);
+  static constexpr std::array<std::string_view, 2> kFans{"fan", "fans"};
   static constexpr std::array<std::string_view, 5> kAround{"module", "ubb", "node", "predicted", "last"};
-  return label.bound || names_a_part(word) || senses.wider || is_one_of(lower(word), kAround);
+  const bool fan = is_one_of(lower(word), kFans);  // its speed, a column of its own
+  return !fan && (label.bound || names_a_part(word) || senses.wider || is_one_of(lower(word), kAround));
 }
 
 bool names_a_part(std::string_view heading) {

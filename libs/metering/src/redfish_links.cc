@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
+
 namespace tidewatt::metering {
 namespace {
 
@@ -24,7 +26,7 @@ void add_link(std::vector<std::string>& links, const json& holder) {
 
 std::vector<std::string> redfish_members(std::string_view collection) {
   std::vector<std::string> links;
-  const auto document = json::parse(collection, nullptr, false);
+  const auto document = tools::parse_json(collection);
   if (!document.is_object()) return links;
   const auto members = document.find("Members");
   if (members == document.end() || !members->is_array()) return links;
@@ -34,7 +36,7 @@ std::vector<std::string> redfish_members(std::string_view collection) {
 
 std::vector<std::string> redfish_power_documents(std::string_view chassis) {
   std::vector<std::string> links;
-  const auto document = json::parse(chassis, nullptr, false);
+  const auto document = tools::parse_json(chassis);
   if (!document.is_object()) return links;
   for (const char* name : {"Power", "EnvironmentMetrics"})
     if (const auto link = document.find(name); link != document.end()) add_link(links, *link);

@@ -122,5 +122,21 @@ TEST(JsonNumbers, HaveNoDigitsThatTheToolDidNotPrint) {
   EXPECT_NE(to_json(r).find("\"total_power_watts\":1279.39}"), std::string::npos) << to_json(r);
 }
 
+TEST(ForeignText, JsonThatIsNestedWithoutEndIsRefused) {
+  std::string deep;
+  for (int i = 0; i < 80'000; ++i) deep += R"({"a":)";
+  deep += "1" + std::string(80'000, '}');
+  const std::string list = R"({"e":)" + std::string(80'000, '[') + std::string(80'000, ']') + "}";
+  for (const std::string tool :
+       {"sensors", "generic", "amd-smi", "rocm-smi", "tt-smi", "xpu-smi", "redfish", "ipmi"})
+    for (const auto& text : {deep, list})
+      EXPECT_FALSE(parse_tool(tool, tool == "ipmi" ? "capmc" : tool, text)) << tool;
+  EXPECT_NE(refusal("tt-smi", deep).message.find("nested at most 64 deep"), std::string::npos);
+  // A value that isn't one is no reading and stops nothing.
+  const auto r =
+      read("sensors", R"({"x-acpi-0":{"power1":{"power1_input":12.5,"power1_cap":{"deep":[1]}}}})");
+  EXPECT_DOUBLE_EQ(watts(r), 12.5);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

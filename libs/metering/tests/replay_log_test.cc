@@ -110,5 +110,109 @@ TEST(ReplayLog, AnUnknownLogIsAnErrorThatNamesTheKnownOnes) {
             "x.csv: no usable row: negative power (1 x)");
 }
 
+std::string energy_of(const Result<ReplayLog>& log) {
+  if (!log) return log.error().to_string();
+  const auto sums = expected_energy(*log);
+  return sums.size() == 1 ? sums[0].energy.to_string() : "several sums";
+}
+
+TEST(ReplayLog, AUnitInAColumnsNameHoldsForItsNumbers) {
+  for (const std::string name : {"power.draw [mW]", "power.draw (mW)", "power.draw.instant [mW]"})
+    EXPECT_EQ(energy_of(parse_replay_log("timestamp, index, uuid, " + name +
+                                             "\n2026/11/29 08:00:00.000, 0, GPU-aa, 350000\n"
+                                             "2026/11/29 08:00:10.000, 0, GPU-aa, 350000\n",
+                                         "x.csv")),
+              "3500000000")
+        << name;
+  EXPECT_EQ(energy_of(parse_replay_log("t_ms,power_watts [mW]\n1000,350000\n11000,350000\n", "x.csv")),
+            "3500000000");
+  EXPECT_EQ(energy_of(parse_replay_log("t_ms,watts [kW]\n1000,0.35\n11000,350 W\n", "x.csv")), "3500000000")
+      << "a unit behind the number counts before the name's";
+  EXPECT_FALSE(parse_replay_log("t_ms,watts [VA]\n1000,350\n11000,350\n", "x.csv"));
+}
+
+TEST(ReplayLog, CardsAreToldApartByWhateverNamesThem) {
+  for (const std::string column : {"pci.bus_id", "uuid", "gpu_uuid", "serial"}) {
+    std::string text = "timestamp, " + column + ", power.draw [W]\n";
+    for (const std::string time : {"08:00:00", "08:00:10", "08:00:20"})
+      for (const std::string card : {"00000000:0B:00.0", "00000000:1B:00.0", "00000000:2B:00.0"})
+        text += "2026/11/29 " + time + ".000, " + card + ", 300 W\n";
+    const auto log = parse_replay_log(text, "x.csv");
+    EXPECT_EQ(energy_of(log), "18000000000") << column;
+    EXPECT_EQ(log->samples.back().index, 2);
+  }
+  std::string meter = "t_ms,node,meter,index,watts\n";
+  for (const std::string time : {"1000", "11000"})
+    for (const std::string card : {"0", "1", "2"}) meter += time + ",n,gpu," + card + ",300\n";
+  EXPECT_EQ(energy_of(parse_replay_log(meter, "x.csv")), "9000000000");
+}
+
+TEST(ReplayLog, RowsOfOneTimeThatNoColumnTellsApartAreRefused) {
+  std::string named = "timestamp, name, power.draw [W]\n";
+  std::string meter = "t_ms,node,meter,watts\n";
+  std::string nodes = "timestamp, index, power.draw [W]\n";
+  for (const std::string second : {"0", "1"})
+    for (int i = 0; i < 2; ++i) {
+      named += "2026/11/29 08:00:0" + second + ".000, NVIDIA H999, 300 W\n";
+      meter += "100" + second + ",n,gpu,300\n";
+      nodes += "2026/11/29 08:00:0" + second + ".000, 0, 300 W\n";
+    }
+  for (const auto& text : {named, meter, nodes}) {
+    const auto log = parse_replay_log(text, "x.csv");
+    ASSERT_FALSE(log) << text;
+    EXPECT_NE(log.error().message.find("no column tells whose they are"), std::string::npos);
+    EXPECT_NE(log.error().to_string().find("pci.bus_id"), std::string::npos);
+  }
+  // One card needs no name.
+  EXPECT_TRUE(
+      parse_replay_log("timestamp, name, power.draw [W]\n2026/11/29 08:00:00.000, X, 300 W\n", "x.csv"));
+}
+
+TEST(ReplayLog, AWordForNoneIsNoIdentity) {
+  for (const std::string none : {"[N/A]", "N/A", "GPU-00000000-0000-0000-0000-000000000000"}) {
+    std::string text = "timestamp, index, uuid, power.draw [W]\n";
+    for (const std::string second : {"0", "1"})
+      for (const std::string card : {"0", "1"})
+        text += "2026/11/29 08:00:0" + second + ".000, " + card + ", " + none + ", 300 W\n";
+    const auto log = parse_replay_log(text, "x.csv");
+    ASSERT_TRUE(log) << log.error().to_string();
+    EXPECT_EQ(energy_of(log), "600000000");
+    for (const auto& sample : log->samples) EXPECT_EQ(sample.uuid, "") << none;
+  }
+  const auto nameless = parse_replay_log(
+      "timestamp, uuid, power.draw [W]\n2026/11/29 08:00:00.000, [N/A], 300 W\n2026/11/29 08:00:00.000, "
+      "GPU-a1, 300 W\n",
+      "x.csv");
+  ASSERT_TRUE(nameless);
+  EXPECT_EQ(nameless->skipped.at("names no device"), 1U);
+}
+
+TEST(ReplayLog, WhereTheInstantaneousDrawPrintsNoneTheDrawCounts) {
+  const auto log = parse_replay_log(
+      "timestamp, index, power.draw.instant [W], power.draw [W]\n2026/11/29 08:00:00.000, 0, [N/A], 300 W\n"
+      "2026/11/29 08:00:01.000, 0, 290 W, 300 W\n2026/11/29 08:00:02.000, 0, [N/A], [N/A]\n",
+      "x.csv");
+  ASSERT_TRUE(log) << log.error().to_string();
+  ASSERT_EQ(log->samples.size(), 2U);
+  EXPECT_DOUBLE_EQ(log->samples[0].watts.value(), 300);
+  EXPECT_DOUBLE_EQ(log->samples[1].watts.value(), 290);
+  EXPECT_EQ(log->skipped.at("power is no number"), 1U);
+}
+
+TEST(ReplayLog, ASentinelIsUnknown) {
+  for (const std::string blank : {"4294967.29 W", "4294967.295", "65535", "4.29 MW"}) {
+    const auto log = parse_replay_log("timestamp, index, power.draw [W]\n2026/11/29 08:00:00.000, 0, " +
+                                          blank + "\n2026/11/29 08:00:01.000, 0, 290 W\n",
+                                      "x.csv");
+    ASSERT_TRUE(log);
+    EXPECT_EQ(log->samples.size(), 1U) << blank;
+    EXPECT_EQ(log->skipped.at("implausible power"), 1U);
+  }
+  const auto beats = parse_replay_log(
+      R"({"node_id":"n","sampled_at":"2026-11-29T08:00:00Z","gpu_stats":[{"power_watts":65535},{"power_watts":9}]})",
+      "x.jsonl");
+  EXPECT_EQ(beats->samples.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tidewatt/units/text.h"
+#include "tools/box_layout.h"
 #include "tools/label.h"
 #include "tools/samples.h"
 #include "tools/text.h"
@@ -16,26 +18,6 @@ namespace tidewatt::metering::tools {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
-
-struct Place {
-  std::size_t line = 0, cell = 0, word = 0;
-  std::size_t words = 0;  ///< in that header cell
-};
-
-struct PowerPlace : Place {
-  bool pair = false;  ///< usage and cap in one value
-  Label label;
-  std::size_t length = 0;
-};
-
-struct Layout {
-  Place index;
-  PowerPlace power;
-  std::optional<PowerPlace> limit;
-  std::optional<Place> name, part, bus;
-  std::vector<std::size_t> cells;  ///< cells of each header line
-  bool has_index = false, has_power = false;
-};
 
 bool is_content(std::string_view line) {
   line = trim(line);
@@ -48,78 +30,6 @@ bool is_rule(std::string_view line) {
   return !line.empty() && !is_content(line) &&
          (line.starts_with('+') || line.starts_with('|') ||
           (line.find_first_not_of("|+-=") == npos && line.size() >= 3));
-}
-
-// "Pwr: Usage/Cap" is one label.
-std::vector<std::string_view> labels_of(std::string_view cell) {
-  const auto words = words_of(cell);
-  std::vector<std::string_view> labels;
-  for (const auto word : words) {
-    const bool continues = !labels.empty() && labels.back().ends_with(':') && contains(lower(word), "usage");
-    if (continues) {
-      const auto begin = static_cast<std::size_t>(labels.back().data() - cell.data());
-      const auto end = static_cast<std::size_t>(word.data() - cell.data()) + word.size();
-      labels.back() = cell.substr(begin, end - begin);
-    } else {
-      labels.push_back(word);
-    }
-  }
-  return labels;
-}
-
-bool is_label(std::string_view word, std::string_view label) { return same_ignoring_case(word, label); }
-
-std::optional<PowerPlace> power_place(std::string_view word) {
-  PowerPlace place;
-  const auto low = lower(word);
-  place.length = word.size();
-  if (contains(low, "usage/cap") || low == "power-usage") {
-    place.pair = true;
-    place.label.draw_rank = 5;
-    return place;
-  }
-  place.label = judge_label(word);
-  if (place.label.draw_rank == 0 && place.label.limit_rank == 0) return std::nullopt;
-  return place;
-}
-
-Layout layout_of(const BoxTable& table, const std::vector<std::string_view>& header) {
-  Layout layout;
-  for (std::size_t line = 0; line < header.size(); ++line) {
-    const auto cells = cells_of(header[line], '|');
-    layout.cells.push_back(cells.size());
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-      const auto labels = labels_of(cells[cell]);
-      for (std::size_t word = 0; word < labels.size(); ++word) {
-        const Place here{line, cell, word, labels.size()};
-        const auto label = labels[word];
-        if (!layout.has_index &&
-            std::any_of(table.index_labels.begin(), table.index_labels.end(),
-                        [&](std::string_view wanted) { return is_label(label, wanted); })) {
-          layout.index = here;
-          layout.has_index = true;
-          continue;
-        }
-        if (!table.part_label.empty() && !layout.part && is_label(label, table.part_label))
-          layout.part = here;
-        const auto low = lower(label);
-        if (!layout.name && (low == "name" || low == "gpu-name" || low == "model")) layout.name = here;
-        if (!layout.bus && (low == "bus-id" || low == "bdf" || low == "pcie")) layout.bus = here;
-        auto power = power_place(label);
-        if (!power) continue;
-        static_cast<Place&>(*power) = here;
-        if (power->label.draw_rank == 0) {
-          if (!layout.limit || power->label.limit_rank > layout.limit->label.limit_rank) layout.limit = power;
-        } else if (!layout.has_power || power->label.draw_rank > layout.power.label.draw_rank ||
-                   (power->label.draw_rank == layout.power.label.draw_rank &&
-                    power->length < layout.power.length)) {
-          layout.power = *power;
-          layout.has_power = true;
-        }
-      }
-    }
-  }
-  return layout;
 }
 
 // U+00B0 before C.
@@ -166,14 +76,16 @@ bool is_side(std::string_view value) {
   return value == "N/A" || value == "NA" || parse_watts(value, "").watts.has_value();
 }
 
-// "1 234W", "max 15W": the value begins before its last word, so that this word alone isn't it.
+// "1 234W", "max 15W", "98W 777W / 400W": the value begins before its last word, or another stands there, so
+// that this word alone isn't it.
 bool begins_before(const std::vector<std::string_view>& values, std::size_t at) {
-  return at > 0 && (is_bare_number(values[at - 1]) || judge_label(values[at - 1], true).bound);
+  return at > 0 && (is_bare_number(values[at - 1]) || judge_label(values[at - 1], true).bound ||
+                    parse_watts(values[at - 1], "").watts);
 }
 
 // The value that stands under a label. Equal counts of labels and values: the label's own place among them.
 // Otherwise only what can't be mistaken: the cell's single usage/cap pair, or its single value in watts.
-std::optional<std::string> value_under(const PowerPlace& place, std::string_view cell, bool unit_shared) {
+std::optional<std::string> value_under(const BoxPowerPlace& place, std::string_view cell, bool unit_shared) {
   const auto values = values_of(cell);
   if (place.pair) {
     if (values.size() == place.words && (pair_of(values[place.word]).size() == 2 || unit_shared))
@@ -211,15 +123,15 @@ void read_pair(ToolDevice& device, std::string_view value, bool unit_shared) {
   set_power(device, {{sides[0], false, shared ? "W" : ""}}, "tool_prints_nothing");
 }
 
-std::string_view cell_at(const std::vector<std::string_view>& block, const Layout& layout,
-                         const Place& place) {
+std::string_view cell_at(const std::vector<std::string_view>& block, const BoxLayout& layout,
+                         const BoxPlace& place) {
   if (place.line >= block.size()) return {};
   const auto cells = cells_of(block[place.line], '|');
   return cells.size() == layout.cells[place.line] ? cells[place.cell] : std::string_view{};
 }
 
 // A line that was cut off behind the wanted cell still names its device.
-std::string_view word_at(const std::vector<std::string_view>& block, const Place& place) {
+std::string_view word_at(const std::vector<std::string_view>& block, const BoxPlace& place) {
   const auto cells =
       place.line < block.size() ? cells_of(block[place.line], '|') : std::vector<std::string_view>{};
   const auto words = words_of(place.cell < cells.size() ? cells[place.cell] : std::string_view{});
@@ -229,7 +141,7 @@ std::string_view word_at(const std::vector<std::string_view>& block, const Place
 }
 
 // Names may hold blanks: all words that the labels left and right of it leave over.
-std::string name_in(const std::vector<std::string_view>& block, const Layout& layout) {
+std::string name_in(const std::vector<std::string_view>& block, const BoxLayout& layout) {
   if (!layout.name) return {};
   const auto words = words_of(cell_at(block, layout, *layout.name));
   const auto after = layout.name->words - layout.name->word - 1;
@@ -239,7 +151,7 @@ std::string name_in(const std::vector<std::string_view>& block, const Layout& la
   return name;
 }
 
-void read_power(const BoxTable& table, const Layout& layout, const std::vector<std::string_view>& block,
+void read_power(const BoxTable& table, const BoxLayout& layout, const std::vector<std::string_view>& block,
                 ToolDevice& device) {
   if (!layout.has_power) {
     device.reason = table.no_power_reason;
@@ -267,6 +179,32 @@ void read_power(const BoxTable& table, const Layout& layout, const std::vector<s
   else
     set_power(device, {{*value, layout.power.label.averaged, layout.power.label.unit}},
               "tool_prints_nothing");
+}
+
+// Other columns that name the draw as well, with other watts: nothing says which is the device's.
+void judge_rivals(const BoxTable& table, const BoxLayout& layout, const std::vector<std::string_view>& block,
+                  ToolDevice& device) {
+  for (const auto& rival : layout.rivals) {
+    const auto value = value_under(rival, cell_at(block, layout, rival), table.unit_shared);
+    ToolDevice other;
+    if (value && rival.pair) read_pair(other, *value, table.unit_shared);
+    if (value && !rival.pair) set_power(other, {{*value, false, rival.label.unit}}, "");
+    if (!device.power || !other.power || *device.power == *other.power) continue;
+    device.reason = fmt::format("ambiguous: two columns name the draw and print {} W and {} W",
+                                format_double(device.power->value()), format_double(other.power->value()));
+    device.power.reset();
+  }
+}
+
+// One number in several rows of one table: the second number tells them apart, or nothing does.
+void tell_apart(std::vector<ToolDevice>& devices, const std::vector<std::optional<std::int64_t>>& second) {
+  std::set<std::int64_t> seen;
+  const bool repeated = std::any_of(devices.begin(), devices.end(), [&](const ToolDevice& device) {
+    return !seen.insert(std::get<std::int64_t>(device.index)).second;
+  });
+  if (!repeated) return;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (second[i] && !devices[i].sub_index) devices[i].sub_index = ToolIndex{*second[i]};
 }
 
 struct Run {
@@ -321,13 +259,13 @@ bool is_process_table(std::string_view line) {
   return contains(lower(line), "process") || contains(line, " PID ") || contains(line, "MIG devices");
 }
 
-bool begins_a_device(const Layout& layout, std::string_view line) {
+bool begins_a_device(const BoxLayout& layout, std::string_view line) {
   const auto number = parse_int64(word_at({line}, layout.index));
   return layout.index.line == 0 && number && *number >= 0;
 }
 
 // Whether a line fits the header's line at this place of a device's block.
-bool fits(const Layout& layout, std::string_view line, std::size_t place) {
+bool fits(const BoxLayout& layout, std::string_view line, std::size_t place) {
   return cells_of(line, '|').size() == layout.cells[place] && (place > 0 || begins_a_device(layout, line));
 }
 
@@ -340,7 +278,7 @@ bool prints_watts(std::string_view line) {
 
 // The rows below a header. A message or a blank line between them neither ends the table nor a device's
 // block; behind one only what fits the header goes on, and a title or other names begin another table.
-Result<std::vector<Run>> rows_of(const BoxTable& table, const Layout& layout,
+Result<std::vector<Run>> rows_of(const BoxTable& table, const BoxLayout& layout,
                                  const std::vector<std::string_view>& lines, std::size_t from) {
   const auto height = layout.cells.size();
   std::vector<Run> runs;
@@ -415,7 +353,7 @@ bool has_box_header(const BoxTable& table, std::string_view text) {
   const auto lines = lines_of(text);
   for (const auto& run : runs_of(lines)) {
     if (is_process_table(run.lines[0])) continue;
-    const auto layout = layout_of(table, run.lines);
+    const auto layout = box_layout_of(table, run.lines);
     if (layout.has_index && (layout.has_power || !table.no_power_reason.empty())) return true;
   }
   return false;
@@ -425,12 +363,12 @@ namespace {
 
 Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text) {
   const auto lines = lines_of(text);
-  std::optional<Layout> layout;
+  std::optional<BoxLayout> layout;
   std::size_t header_line = 0;
   std::size_t height = 0;
   for (const auto& run : runs_of(lines)) {
     if (is_process_table(run.lines[0])) continue;
-    auto found = layout_of(table, run.lines);
+    auto found = box_layout_of(table, run.lines);
     if (!found.has_index || (!found.has_power && table.no_power_reason.empty())) continue;
     layout = std::move(found);
     header_line = run.at.front();
@@ -460,6 +398,7 @@ Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text)
         trim(lines[header_line]));
 
   ToolReadings readings;
+  std::vector<std::optional<std::int64_t>> second;
   for (const auto& run : runs) {
     // Without rules between devices their lines still come in the header's rhythm.
     const auto step = run.lines.size() > height && run.lines.size() % height == 0 ? height : run.lines.size();
@@ -478,9 +417,12 @@ Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text)
       device.name = name_in(block, *layout);
       if (layout->bus) device.bus_id = word_at(block, *layout->bus);
       read_power(table, *layout, block, device);
+      judge_rivals(table, *layout, block, device);
       readings.devices.push_back(std::move(device));
+      second.push_back(layout->second ? parse_int64(word_at(block, *layout->second)) : std::nullopt);
     }
   }
+  tell_apart(readings.devices, second);
   add_up(readings);
   // A closing rule that is the very end may be one between two cards.
   if (is_open(text) && end + 1 == lines.size()) readings.total.reset();
@@ -498,7 +440,7 @@ std::vector<std::size_t> starts_of(const BoxTable& table, const std::vector<std:
   const auto runs = runs_of(lines);
   const auto first = std::find_if(runs.begin(), runs.end(), [&](const Run& run) {
     if (is_process_table(run.lines[0])) return false;
-    const auto layout = layout_of(table, run.lines);
+    const auto layout = box_layout_of(table, run.lines);
     return layout.has_index && (layout.has_power || !table.no_power_reason.empty());
   });
   if (first == runs.end()) return {0};

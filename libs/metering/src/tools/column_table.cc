@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "tidewatt/units/text.h"
 #include "tools/box_table.h"
+#include "tools/draws.h"
 #include "tools/input.h"
 #include "tools/label.h"
+#include "tools/repeats.h"
 #include "tools/samples.h"
 #include "tools/text.h"
 
@@ -43,6 +46,7 @@ struct Header {
   std::vector<Token> labels;
   std::size_t index = 0;
   std::optional<std::size_t> power;  ///< nullopt = names of other things
+  std::vector<std::size_t> rivals;   ///< columns that name the draw as well as `power` does
   std::optional<std::size_t> limit, part;
   bool averaged = false;
 };
@@ -63,6 +67,17 @@ bool has_field(std::string_view line) {
   return false;
 }
 
+bool stand_one_blank_apart(const Token& before, const Token& label) { return before.end + 1 == label.begin; }
+
+// "HBM Power(W)": the word before, one blank apart, says which power is meant. Where all names stand one
+// blank apart each has a column of its own.
+std::string qualified_name(const std::vector<Token>& labels, std::size_t at) {
+  const bool qualified =
+      at > 0 && stand_one_blank_apart(labels[at - 1], labels[at]) && qualifies_next(labels[at - 1].text) &&
+      std::adjacent_find(labels.begin(), labels.end(), std::not_fn(stand_one_blank_apart)) != labels.end();
+  return (qualified ? std::string{labels[at - 1].text} + " " : std::string{}) + std::string{labels[at].text};
+}
+
 std::optional<Header> header_in(const ColumnTable& table, std::string_view line) {
   if (has_field(line)) return std::nullopt;
   Header header;
@@ -78,12 +93,16 @@ std::optional<Header> header_in(const ColumnTable& table, std::string_view line)
     }
     if (!table.part_label.empty() && same_ignoring_case(text, table.part_label)) header.part = i;
     // A column's name is one word here; "Power" inside a sentence isn't followed by columns of rows.
-    const auto label = judge_label(text);
+    auto label = judge_label(text);
+    if (label.power) label = judge_label(qualified_name(header.labels, i));
     if (label.limit_rank > 0 && !header.limit) header.limit = i;
     if (label.draw_rank > best) {
       best = label.draw_rank;
       header.power = i;
       header.averaged = label.averaged;
+      header.rivals.clear();
+    } else if (label.draw_rank == best && best > 0) {
+      header.rivals.push_back(i);
     }
   }
   if (!has_index || best == 0) return std::nullopt;
@@ -225,6 +244,48 @@ void count_cards_once(ToolReadings& readings, const std::vector<std::optional<st
   }
 }
 
+// Rows of one number that differ in what names a device are two devices.
+class LastRows {
+ public:
+  std::string_view tell(const Header& header, std::pair<std::int64_t, std::int64_t> number,
+                        const std::vector<Token>& values) {
+    const auto [before, is_first] = rows_.try_emplace(number, texts_of(values));
+    if (is_first) return {};
+    std::vector<std::size_t> skip{header.index};
+    if (header.part) skip.push_back(*header.part);
+    const auto names = texts_of(header.labels);
+    const auto now = texts_of(values);
+    const auto told = telling_column(names, before->second, now, skip, false);
+    before->second = now;
+    return told;
+  }
+
+ private:
+  static std::vector<std::string_view> texts_of(const std::vector<Token>& tokens) {
+    std::vector<std::string_view> texts;
+    texts.reserve(tokens.size());
+    for (const auto& token : tokens) texts.push_back(token.text);
+    return texts;
+  }
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string_view>> rows_;
+};
+
+void read_draw(const Header& header, const std::vector<Token>& values, ToolDevice& device) {
+  std::vector<Draw> draws;
+  auto columns = header.rivals;
+  columns.insert(columns.begin(), *header.power);
+  for (const auto column : columns) {
+    const auto value = value_of(header, values, column);
+    if (!value) {
+      device.reason = "garbled: the row has other cells than its header";
+      return;
+    }
+    const auto name = header.labels[column].text;
+    draws.push_back({kPlainTier, name, {*value, header.averaged, judge_label(name).unit}});
+  }
+  set_best_power(device, draws, "tool_prints_nothing");
+}
+
 Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view text, bool between_rules) {
   const auto lines = lines_of(text);
   auto header = find_header(table, lines);
@@ -234,6 +295,7 @@ Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view 
   ToolReadings readings;
   std::vector<std::optional<std::int64_t>> partitions;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
+  LastRows rows;
   const auto first_header = header->line;
   // A table that stands between rules ends with one; another ends anywhere.
   bool framed =
@@ -275,17 +337,19 @@ Result<ToolReadings> parse_one_table(const ColumnTable& table, std::string_view 
         set_limit(device, *limit, judge_label(header->labels[*header->limit].text).unit);
     if (!header->power)
       device.reason = "no power column over this row";
-    else if (const auto power = value_of(*header, values, *header->power))
-      set_power(device, {{*power, header->averaged, judge_label(header->labels[*header->power].text).unit}},
-                "tool_prints_nothing");
     else
-      device.reason = "garbled: the row has other cells than its header";
+      read_draw(*header, values, device);
     if (part > 0) device.sub_index = ToolIndex{part};
     if (!framed && i + 1 == lines.size() && is_open(text)) {
       device.power.reset();
       device.reason = fmt::format("{}: line {} has no line end", kTruncated, i + 1);
     }
     const auto [place, is_new] = known.emplace(std::pair{*number, part}, readings.devices.size());
+    if (const auto told = rows.tell(*header, {*number, part}, values); !told.empty())
+      return layout_error(
+          table.tool, i + 1,
+          fmt::format("one row per device, but '{}' tells two apart that have one number", quotable(told)),
+          line);
     if (is_new) {
       readings.devices.push_back(std::move(device));
       partitions.push_back(partition_of(values));

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "tidewatt/units/text.h"
+#include "tools/draws.h"
 #include "tools/label.h"
+#include "tools/repeats.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -124,11 +126,13 @@ ToolDevice device_of(const Columns& columns, const std::vector<std::string_view>
     const auto unit = judge_label(columns.names[*columns.limit]).unit;
     set_limit(device, unquoted(cells[*columns.limit]), unit.empty() ? "W" : unit);
   }
-  std::vector<Candidate> candidates;
-  candidates.reserve(columns.draws.size());
+  std::vector<Draw> draws;
+  draws.reserve(columns.draws.size());
   for (const auto& [column, label] : columns.draws)
-    candidates.push_back({unquoted(cells[column]), label.averaged, label.unit.empty() ? "W" : label.unit});
-  set_power(device, candidates, "no_power_reading_in_this_command");
+    draws.push_back({label.draw_rank,
+                     columns.names[column],
+                     {unquoted(cells[column]), label.averaged, label.unit.empty() ? "W" : label.unit}});
+  set_best_power(device, draws, "no_power_reading_in_this_command");
   return device;
 }
 
@@ -174,6 +178,7 @@ class CsvRows {
     }
     has_parts_ = has_parts_ || columns.part;
     columns_ = std::move(columns);
+    rows_.clear();
   }
 
   Status add(std::string_view line, std::size_t at, bool open) {
@@ -201,6 +206,7 @@ class CsvRows {
       return layout_error(table_.tool, at,
                           "a column that names the device: rows of several times can't be told apart",
                           trim(line));
+    TW_TRY_STATUS(judge_repeat(identity, cells, line, at));
     const auto [place, is_new] = known_.emplace(identity, readings_.devices.size());
     if (is_new) {
       readings_.devices.push_back(std::move(device));
@@ -243,8 +249,29 @@ class CsvRows {
     return device;
   }
 
+  // Rows of one number that differ in what names a device are two devices, and none may take the other's
+  // place.
+  Status judge_repeat(const std::string& identity, const std::vector<std::string_view>& cells,
+                      std::string_view line, std::size_t at) {
+    const auto [before, is_first] = rows_.try_emplace(identity, cells);
+    if (is_first) return {};
+    std::vector<std::size_t> skip;
+    for (const auto column : {columns_.index, columns_.part})
+      if (column) skip.push_back(*column);
+    const bool other_time = columns_.time && *columns_.time < std::min(cells.size(), before->second.size()) &&
+                            cells[*columns_.time] != before->second[*columns_.time];
+    const auto told = telling_column(columns_.names, before->second, cells, skip, other_time);
+    before->second = cells;
+    if (told.empty()) return {};
+    return layout_error(
+        table_.tool, at,
+        fmt::format("one row per device, but '{}' tells two apart that have one number", quotable(told)),
+        trim(line));
+  }
+
   const CsvTable& table_;
   Columns columns_;
+  std::map<std::string, std::vector<std::string_view>, std::less<>> rows_;  ///< the last one of each identity
   bool has_parts_ = false;
   bool skipped_ = false;  ///< rows that tell neither a device nor a draw
   ToolReadings readings_;

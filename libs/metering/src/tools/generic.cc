@@ -1,8 +1,10 @@
 // Text of a tool that nobody taught us. Covered: drawn tables, CSV, blank-separated columns and "key : value"
 // lines, as far as names say what is what: a name that says draw, usage, current or average wins over plain
-// "power", and a name with cap, limit, max, min, tdp, rated, default or enforced is never the draw. Watts
-// need a printed unit, in the name or behind the number. Two equally good values for one device are an
-// unknown layout.
+// "power", and a name with cap, limit, max, min, tdp, rated, default or enforced is never the draw. A name
+// with a word that isn't known gives way to one without, a part's (HBM, core) is none, and a unit alone
+// ("Plafond (W)") makes no power. Watts need a printed unit, in the name or behind the number. Two equally
+// good values that differ for one device leave it unknown, and a number in several rows that something tells
+// apart is an unknown layout.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +32,7 @@ const std::vector<std::string_view>& device_words() {
   return words;
 }
 
-std::optional<DeviceHeading> heading(std::string_view line, std::size_t) {
+std::optional<DeviceHeading> generic_heading(std::string_view line, std::size_t) {
   for (const auto word : device_words())
     if (auto found = device_heading(line, word)) return found;
   return std::nullopt;
@@ -132,7 +134,12 @@ Result<ToolReadings> parse_generic_json(std::string_view text) {
   const JsonBlocks found(root);
   ToolReadings readings;
   bool any = false;
+  std::set<std::int64_t> numbers;
   for (const auto& block : found.blocks()) {
+    // One document is one moment: a number that comes again is no later sample.
+    if (!found.mixed() && !numbers.insert(block.index).second)
+      return layout_error(kGenericName, 1, "members that name each device once",
+                          fmt::format("number {} twice", block.index));
     ToolDevice device;
     device.index = block.index;
     if (found.mixed()) device.index = std::string{block.heading};  // "gpu0" isn't "tile0"
@@ -149,28 +156,26 @@ Result<ToolReadings> parse_generic_json(std::string_view text) {
 Result<ToolReadings> parse_one(std::string_view text) {
   std::string headed{"GPU 0\n"};
   headed += text;
-  const auto found = blocks_of(headed, heading);
+  const auto found = blocks_of(headed, generic_heading);
   ToolReadings readings;
   ToolDevice device;
   device.index = std::int64_t{0};
   if (found.empty() || !read_power_fields(found[0], {}, device))
     return unknown_form(kGenericName, text, "lines or columns that name power");
+  const auto rank_of = [](const Field& field) {
+    const auto label = judge_label(field.key, true);
+    return label.power && parse_watts(field.value, label.unit).watts ? label.draw_rank : 0;
+  };
   int best = 0;
-  std::string value;
-  std::size_t line = 0;
+  for (const auto& field : found[0].fields) best = std::max(best, rank_of(field));
+  const Field* first = nullptr;
   for (const auto& field : found[0].fields) {
-    const auto rank = judge_label(field.key, true).power ? judge_label(field.key, true).draw_rank : 0;
-    const auto unit = judge_label(field.key).unit;
-    if (rank == 0 || !parse_watts(field.value, unit).watts) continue;
-    if (rank == best && field.value != value)
+    if (best == 0 || rank_of(field) != best) continue;
+    if (first == nullptr) first = &field;
+    if (field.value != first->value)
       return layout_error(kGenericName, field.line - 1,
-                          fmt::format("one draw, but line {} has one as well", line),
+                          fmt::format("one draw, but line {} has one as well", first->line - 1),
                           fmt::format("{}: {}", field.key, field.value));
-    if (rank > best) {
-      best = rank;
-      value = field.value;
-      line = field.line - 1;
-    }
   }
   readings.devices.push_back(std::move(device));
   add_up(readings);
@@ -186,7 +191,8 @@ Result<ToolReadings> parse_generic(std::string_view command, std::string_view te
   if (has_json(text)) return read_json_samples(text, parse_generic_json);
   if (has_box_header(table, text)) return parse_box_table(table, text);
   if (has_csv_header(csv, text)) return parse_csv_table(csv, command, text);
-  if (!blocks_of(text, heading).empty()) return parse_sections(kGenericName, text, heading, {});
+  if (!blocks_of(text, generic_heading).empty())
+    return parse_sections(kGenericName, text, generic_heading, {});
   if (has_column_header(columns, text)) return parse_column_table(columns, text);
   return parse_one(text);
 }

@@ -6,6 +6,7 @@
 #include "tidewatt/metering/plausibility.h"
 #include "tidewatt/units/text.h"
 #include "tools/ipmi.h"
+#include "tools/json_text.h"
 #include "tools/text.h"
 
 namespace tidewatt::metering::tools {
@@ -37,7 +38,7 @@ ToolIndex index_of(const json& object, std::size_t order) {
 }  // namespace
 
 Result<ToolReadings> parse_capmc(std::string_view text) {
-  const auto document = json::parse(text, nullptr, false);
+  const auto document = parse_json(text);
   if (!document.is_object()) return layout_error("capmc", 1, "one whole JSON object", trim(text));
   if (const auto code = document.find("e"); code != document.end() && code->is_number() && *code != 0) {
     const auto message = document.find("err_msg");
@@ -45,7 +46,7 @@ Result<ToolReadings> parse_capmc(std::string_view text) {
         ErrorCode::invalid_input,
         fmt::format("capmc failed: {} (e = {})",
                     message != document.end() && message->is_string() ? message->get<std::string>() : "",
-                    code->dump()),
+                    printed(*code)),
         "the power is unknown until it works");
   }
   ToolReadings readings;

@@ -1,5 +1,7 @@
 #include "tools/json_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -41,13 +43,38 @@ std::size_t json_length(std::string_view text) {
   return std::string_view::npos;
 }
 
+bool is_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if ((c == '{' || c == '[') && ++depth > kMaxJsonDepth) return true;
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+  }
+  return false;
+}
+
 }  // namespace
+
+nlohmann::json parse_json(std::string_view text) {
+  if (is_too_deep(text)) return {nlohmann::json::value_t::discarded};
+  return nlohmann::json::parse(text, nullptr, false);
+}
 
 bool has_json(std::string_view text) { return json_begin(text) != std::string_view::npos; }
 
 Result<nlohmann::json> json_in(std::string_view tool, std::string_view text) {
   const auto begin = json_begin(text);
   if (begin == std::string_view::npos) return layout_error(tool, 1, "JSON", text.substr(0, text.find('\n')));
+  if (is_too_deep(text.substr(begin)))
+    return layout_error(tool, 1, fmt::format("JSON nested at most {} deep", kMaxJsonDepth),
+                        text.substr(begin, 40));
   try {
     return nlohmann::json::parse(text.substr(begin));
   } catch (const nlohmann::json::parse_error& error) {

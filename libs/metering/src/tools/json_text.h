@@ -12,6 +12,12 @@
 
 namespace tidewatt::metering::tools {
 
+/// No tool nests its JSON as deep as this; what does is made to exhaust a recursive reader.
+inline constexpr std::size_t kMaxJsonDepth = 64;
+
+/// A whole document. Discarded (`is_discarded()`) where it is malformed or nested deeper than kMaxJsonDepth.
+nlohmann::json parse_json(std::string_view text);
+
 /// True if a line begins with '{' or '['.
 bool has_json(std::string_view text);
 

@@ -75,7 +75,10 @@ bool is_bus_id(std::string_view cell) {
 // "MIG-GPU-<the card's>/1/0" of older drivers names its card. "[N/A]" of two cards isn't one identity.
 std::string_view card_uuid(std::string_view uuid) {
   if (uuid.starts_with("MIG-GPU-")) uuid = uuid.substr(kMig.size(), uuid.find('/') - kMig.size());
-  return uuid.starts_with("GPU-") ? uuid : std::string_view{};
+  // Nor are zeros, as a board without its serial number prints them.
+  return uuid.starts_with("GPU-") && uuid.find_first_not_of("0-", 4) != std::string_view::npos
+             ? uuid
+             : std::string_view{};
 }
 
 ToolDevice device_of(const Row& row, std::int64_t order) {
@@ -204,6 +207,7 @@ class QueryRows {
     if (draws_ && !(identified && identified_)) {
       readings_.devices.clear();
       places_ = {};
+      numbered_places_.clear();
       cards_of_instances_.clear();
     }
     identified_ = identified;
@@ -232,10 +236,8 @@ class QueryRows {
     auto device = device_of(row, order_);
     judge_cells(device, cells, line, open);
     if (row.text("uuid", "gpu_uuid").starts_with(kMig) && cells.size() <= columns_.size())
-      add_instance(std::move(device));
-    else
-      add_card(std::move(device));
-    return {};
+      return add_instance(std::move(device), line, printed);
+    return add_card(std::move(device), line, printed);
   }
 
   [[nodiscard]] std::size_t columns() const { return columns_.size(); }
@@ -273,40 +275,47 @@ class QueryRows {
     device.reason = std::move(reason);
   }
 
-  void add_card(ToolDevice device) {
+  Status add_card(ToolDevice device, std::size_t line, std::string_view printed) {
     const auto place = places_.find(readings_.devices, device);
     if (place == DevicePlaces::npos || !identified_) {
       places_.add(device, readings_.devices.size());
+      if (numbered_) numbered_places_.insert(readings_.devices.size());
       readings_.devices.push_back(std::move(device));
       ++order_;
-      return;
+      return {};
     }
-    if (order_ <= static_cast<std::int64_t>(place)) order_ = static_cast<std::int64_t>(place) + 1;
     auto& known = readings_.devices[place];
+    if (numbered_ && numbered_places_.contains(place) && known.index != device.index)
+      return layout_error(kNvidiaSmiCsvName, line, "a UUID per card, but two numbers print the same",
+                          trim(printed));
+    if (order_ <= static_cast<std::int64_t>(place)) order_ = static_cast<std::int64_t>(place) + 1;
     // A table of other things says nothing of what the card draws.
-    if (!draws_ && known.power) return;
+    if (!draws_ && known.power) return {};
     if (!numbered_) device.index = known.index;  // counted when it was new
+    if (numbered_) numbered_places_.insert(place);
     if (device.uuid.empty()) device.uuid = known.uuid;
     if (device.bus_id.empty()) device.bus_id = known.bus_id;
     known = std::move(device);
     places_.add(known, place);
+    return {};
   }
 
   // What a MIG instance reads is its card's power: it counts once a card, and nowhere where the card isn't
   // told.
-  void add_instance(ToolDevice device) {
+  Status add_instance(ToolDevice device, std::size_t line, std::string_view printed) {
     const bool names_card = numbered_ || !device.uuid.empty() || !device.bus_id.empty();
-    if (!names_card && !readings_.devices.empty()) return;  // stands below its card, or below a sibling
+    if (!names_card && !readings_.devices.empty()) return {};  // stands below its card, or below a sibling
     if (names_card) {
       const auto place = places_.find(readings_.devices, device);
-      if (place != DevicePlaces::npos && !cards_of_instances_.contains(place)) return;  // the card has a row
+      if (place != DevicePlaces::npos && !cards_of_instances_.contains(place))
+        return {};  // the card has a row
       cards_of_instances_.insert(place == DevicePlaces::npos ? readings_.devices.size() : place);
     } else {
       device.power.reset();
       device.average.reset();
       device.reason = "a MIG instance's power is its card's: ask for index or pci.bus_id too";
     }
-    add_card(std::move(device));
+    return add_card(std::move(device), line, printed);
   }
 
   std::vector<Column> columns_;
@@ -319,6 +328,7 @@ class QueryRows {
   std::vector<std::string_view> cells_;  ///< of the last row
   ToolReadings readings_;
   DevicePlaces places_;
+  std::set<std::size_t> numbered_places_;     ///< whose number was printed, not counted
   std::set<std::size_t> cards_of_instances_;  ///< known by their instances' rows only
 };
 

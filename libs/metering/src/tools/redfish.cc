@@ -190,7 +190,7 @@ Result<ToolReadings> parse_redfish(std::string_view, std::string_view text) {
   if (body.starts_with("HTTP/")) body = body.substr(std::min(body.find('{'), body.size()));  // curl -i
   bool cut = false;
   if (const auto documents = json_documents(body, cut); documents.size() == 1 && !cut) body = documents[0];
-  const auto document = json::parse(body, nullptr, false);
+  const auto document = parse_json(body);
   if (!document.is_object()) return layout_error(kRedfishName, 1, "one whole JSON document", body);
   if (const auto& error = member(document, "error"); error.is_object())
     return fail(ErrorCode::invalid_input,

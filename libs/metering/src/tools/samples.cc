@@ -28,11 +28,14 @@ std::size_t value_in(const std::unordered_map<std::string, std::size_t>& map, co
 }  // namespace
 
 std::size_t DevicePlaces::find(const std::vector<ToolDevice>& devices, const ToolDevice& device) const {
-  if (!device.uuid.empty())
-    if (const auto place = value_in(by_uuid_, key_of(device, device.uuid)); place != npos) return place;
   const auto differ = [](const std::string& a, const std::string& b) {
     return !a.empty() && !b.empty() && a != b;
   };
+  // A UUID that two slots print is no identity.
+  if (!device.uuid.empty())
+    if (const auto place = value_in(by_uuid_, key_of(device, device.uuid));
+        place != npos && !differ(devices[place].bus_id, device.bus_id))
+      return place;
   if (!device.bus_id.empty())
     if (const auto place = value_in(by_bus_, key_of(device, device.bus_id));
         place != npos && !differ(devices[place].uuid, device.uuid))

@@ -13,8 +13,8 @@
 
 namespace tidewatt::metering::tools {
 
-/// Which devices are the same one, in constant time. By uuid where both have one, else by bus address where
-/// both have one, else by number; a processor's socket is never a card.
+/// Which devices are the same one, in constant time. By uuid where both have one and no other bus address,
+/// else by bus address where both have one, else by number; a processor's socket is never a card.
 class DevicePlaces {
  public:
   /// Place of the device known before that is this one; npos = none.

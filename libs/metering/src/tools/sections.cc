@@ -9,6 +9,7 @@
 
 #include "tidewatt/metering/beat.h"
 #include "tidewatt/units/text.h"
+#include "tools/draws.h"
 #include "tools/label.h"
 #include "tools/text.h"
 
@@ -133,7 +134,8 @@ namespace {
 
 // Parts of the device, what it is a part of, and what is no power.
 bool is_not_the_device(const std::vector<std::string_view>& section) {
-  return has_word(section, {"memory", "module", "process", "processes", "cable", "energy"});
+  return has_word(section, {"memory", "module", "process", "processes", "cable", "energy"}) ||
+         std::any_of(section.begin(), section.end(), names_a_part);
 }
 
 std::string path_of(const Field& field) {
@@ -197,13 +199,45 @@ std::optional<std::size_t> headless_draw(const std::vector<std::string_view>& li
   return std::nullopt;
 }
 
+std::string heading_kind(std::string_view heading) {
+  std::string kind;
+  for (const char c : heading.substr(0, heading.find_first_of(":[#(")))
+    if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) kind += c;
+  return lower(kind);
+}
+
+// "Chip 0" below "Card 0", and below "Card 1" again, is another chip and no later sample of the first. The
+// line of the second; 0 = there is none.
+std::size_t other_parent(const std::vector<Block>& blocks) {
+  const auto outer = heading_kind(blocks[0].heading);
+  std::string_view parent;
+  std::map<std::string_view, std::string_view> parents;
+  for (const auto& block : blocks) {
+    if (heading_kind(block.heading) == outer) {
+      parent = block.heading;
+      continue;
+    }
+    const auto [first, is_new] = parents.emplace(block.heading, parent);
+    if (!is_new && first->second != parent) return block.line;
+  }
+  return 0;
+}
+
+// Cards and chips, say: whether one contains the other isn't said. Sockets are told apart by their domain.
+bool has_several_kinds(const std::vector<Block>& blocks) {
+  std::set<std::string> kinds;
+  for (const auto& block : blocks)
+    if (!block.socket) kinds.insert(heading_kind(block.heading));
+  return kinds.size() > 1;
+}
+
 // The same within a block: another device's draw below this one's heading. A line printed twice is one line.
 std::string second_draw_in(const Block& block) {
   std::map<std::string, const Field*> seen;
   for (const auto& field : block.fields) {
     if (!is_draw(field)) continue;
     const auto [first, is_new] = seen.emplace(path_of(field), &field);
-    if (is_new || first->second->line + 1 == field.line) continue;
+    if (is_new || (first->second->line + 1 == field.line && first->second->value == field.value)) continue;
     return fmt::format("garbled: lines {} and {} both print '{}' below one heading", first->second->line,
                        field.line, field.key);
   }
@@ -234,10 +268,6 @@ bool speaks_of_limits(const Block& block) {
 }  // namespace
 
 bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& device) {
-  struct Draw {
-    int rank;
-    Candidate candidate;
-  };
   std::vector<Draw> draws;
   int best_limit = 0;
   bool any = false;
@@ -262,7 +292,7 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
         cut = fmt::format("{}: line {} ends within its number", kTruncated, field.line);
         continue;
       }
-      draws.push_back({label.draw_rank, {field.value, label.averaged, unit}});
+      draws.push_back({label.draw_rank, field.key, {field.value, label.averaged, unit}});
     } else {
       any = true;
       if (label.limit_rank > best_limit && parse_watts(field.value, unit).watts) {
@@ -271,10 +301,8 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
       }
     }
   }
-  std::stable_sort(draws.begin(), draws.end(), [](const Draw& a, const Draw& b) { return a.rank > b.rank; });
-  std::vector<Candidate> candidates;
+  draws = best_draws(std::move(draws));
   for (const auto& draw : draws) {
-    candidates.push_back(draw.candidate);
     if (draw.candidate.averaged && !device.average) {
       ToolDevice judged;
       judged.power_limit = device.power_limit;
@@ -282,10 +310,10 @@ bool read_power_fields(const Block& block, const PowerRules& rules, ToolDevice& 
       device.average = judged.power;
     }
   }
-  set_power(device, candidates,
-            !cut.empty() ? cut
-            : any        ? "no_power_reading_in_this_command"
-                         : "no power field");
+  set_best_power(device, draws,
+                 !cut.empty() ? cut
+                 : any        ? "no_power_reading_in_this_command"
+                              : "no power field");
   if (!cut.empty() && !device.power) device.reason = cut;
   return any;
 }
@@ -299,6 +327,9 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
                         lines.empty() ? std::string_view{} : trim(lines[0]));
   if (const auto line = headless_draw(lines, blocks))
     return layout_error(tool, *line + 1, "a line that begins a device above its draw", trim(lines[*line]));
+  if (const auto line = other_parent(blocks))
+    return layout_error(tool, line, "headings that name each device once", trim(lines[line - 1]));
+  const bool mixed = has_several_kinds(blocks);
   ToolReadings readings;
   bool any = false;
   std::map<std::string_view, std::size_t> places;
@@ -307,6 +338,7 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
     auto block = blocks[i];
     ToolDevice device;
     device.index = block.index;
+    if (mixed && !block.socket) device.index = std::string{block.heading};  // "GPU 0" isn't "Chip 0"
     if (block.socket) device.domain = kDomainCpuPackage;
     // A line for all devices at the end stands in the last one's block.
     if (blocks.size() > 1)
@@ -318,7 +350,7 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
     any = read_power_fields(block, rules, device) || any;
     std::string cut;
     if (i + 1 == blocks.size()) cut = why.empty() ? cut_at_end(block, device) : why;
-    if (cut.empty() && device.power) cut = second_draw_in(block);
+    if (cut.empty() && (device.power || device.reason.starts_with(kAmbiguous))) cut = second_draw_in(block);
     if (!cut.empty()) {
       device.power.reset();
       device.average.reset();
@@ -336,6 +368,7 @@ Result<ToolReadings> parse_sections(std::string_view tool, std::string_view text
     return layout_error(tool, blocks[0].line, "a field with the device's power below its heading",
                         blocks[0].heading);
   add_up(readings);
+  if (mixed) readings.total.reset();
   const auto count = announced(text);
   if (is_open(text) || (count && *count > static_cast<std::int64_t>(readings.devices.size())))
     readings.total.reset();

@@ -159,7 +159,7 @@ Result<ToolReadings> read_json(std::string_view text) {
   bool cut = false;
   auto samples = json_documents(text, cut);
   if (cut && samples.size() > 1) samples.pop_back();
-  const auto document = nlohmann::json::parse(samples.empty() ? text : samples.back(), nullptr, false);
+  const auto document = parse_json(samples.empty() ? text : samples.back());
   if (!document.is_object()) return layout_error(kSensorsName, 1, "whole JSON as sensors -j prints it", text);
   ToolReadings readings;
   for (const auto& [chip, features] : document.items()) {
@@ -172,6 +172,7 @@ Result<ToolReadings> read_json(std::string_view text) {
       std::vector<std::string> kept;
       kept.reserve(values.size());  // views into it are kept
       for (const auto& [name, value] : values.items()) {
+        if (value.is_structured()) continue;
         kept.push_back(value.is_number() ? format_double(value.get<double>()) : value.dump());
         add_sub_feature(feature, name, kept.back());
       }

@@ -14,15 +14,6 @@ constexpr std::size_t kQuoted = 60;
 
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Printable and short: what a log line or a JSON reason can carry.
-std::string quoted(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kQuoted))
-    out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F ? '?' : c;
-  if (text.size() > kQuoted) out += "...";
-  return out;
-}
-
 std::optional<double> watts_per(std::string_view unit) {
   if (unit == "W" || unit == "w" || unit == "Watts" || unit == "watts" || unit == "Watt") return 1;
   if (unit == "mW") return 1e-3;
@@ -33,6 +24,14 @@ std::optional<double> watts_per(std::string_view unit) {
 }
 
 }  // namespace
+
+std::string quotable(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, kQuoted))
+    out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F ? '?' : c;
+  if (text.size() > kQuoted) out += "...";
+  return out;
+}
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -91,7 +90,8 @@ PrintedPower parse_watts(std::string_view text, std::string_view default_unit) {
   const auto factor = watts_per(unit.empty() ? default_unit : unit);
   const auto value = parse_double(number);
   if (!factor || !value)
-    return {std::nullopt, text.empty() ? "tool_prints_nothing" : fmt::format("tool_prints_{}", quoted(text))};
+    return {std::nullopt,
+            text.empty() ? "tool_prints_nothing" : fmt::format("tool_prints_{}", quotable(text))};
   return {Watts{*value * *factor}, {}};
 }
 
@@ -107,7 +107,7 @@ tl::unexpected<Error> truncation_error(std::string_view tool, std::string_view t
   return fail(ErrorCode::invalid_input,
               fmt::format("{}: line {}: truncated: expected {}, the text ends at '{}'", tool,
                           std::max<std::size_t>(last, 1), expected,
-                          quoted(last == 0 ? std::string_view{} : trim(lines[last - 1]))),
+                          quotable(last == 0 ? std::string_view{} : trim(lines[last - 1]))),
               "run the tool again and keep all that it prints; until then these devices are unknown");
 }
 
@@ -163,7 +163,7 @@ tl::unexpected<Error> layout_error(std::string_view tool, std::size_t line_numbe
                                    std::string_view got) {
   return fail(ErrorCode::invalid_input,
               fmt::format("{}: line {}: unknown layout: expected {}, got '{}'", tool, line_number, expected,
-                          quoted(got)),
+                          quotable(got)),
               "please report the output with the tool's version; until then these devices are unknown");
 }
 

@@ -23,6 +23,9 @@ std::string lower(std::string_view text);
 /// Equal but for the case of ASCII letters; without the copies that lower() makes.
 bool same_ignoring_case(std::string_view a, std::string_view b);
 
+/// Printable and short: what a log line or a JSON reason can carry.
+std::string quotable(std::string_view text);
+
 /// A printed quantity of watts.
 struct PrintedPower {
   std::optional<Watts> watts;  ///< as printed, not yet judged

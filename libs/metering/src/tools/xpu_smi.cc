@@ -4,6 +4,8 @@
 // the same name goes to that parser.
 #include "tools/xpu_smi.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -114,17 +116,38 @@ Result<ToolReadings> parse_stats(std::string_view text) {
   std::optional<std::int64_t> index;
   std::vector<Part> parts;
   std::string_view unit;  // of the power's line; empty = another line
+  std::string_view name;  // of the line that `parts` come from
+  int rank = 0;           // its
+  std::string rival;      // another line that names the draw as well
   const auto flush = [&] {
     if (!index) return;
-    if (parts.empty()) {
+    if (parts.empty() || !rival.empty()) {
       ToolDevice device;
       device.index = *index;
-      device.reason = "no line GPU Power (W) for this device";
+      device.reason = rival.empty() ? "no line GPU Power (W) for this device" : rival;
       readings.devices.push_back(std::move(device));
     } else {
       add_parts(readings, *index, parts);
     }
     parts.clear();
+    rank = 0;
+    rival.clear();
+  };
+  // The best line of a device counts, whichever comes first.
+  const auto begin_line = [&](std::string_view printed_name) {
+    const auto label = judge_label(printed_name);
+    unit = {};
+    if (label.draw_rank == 0 || label.unit.empty() || label.draw_rank < rank) return;
+    if (label.draw_rank == rank) {
+      rival =
+          fmt::format("ambiguous: '{}' and '{}' both name the draw", quotable(name), quotable(printed_name));
+      return;
+    }
+    parts.clear();
+    rival.clear();
+    rank = label.draw_rank;
+    name = printed_name;
+    unit = label.unit;
   };
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto cells = cells_of(trim(lines[i]), '|');
@@ -139,10 +162,7 @@ Result<ToolReadings> parse_stats(std::string_view text) {
         return layout_error(kXpuSmiName, i + 1, "a number behind Device ID", cells[2]);
       continue;
     }
-    if (!cells[1].empty()) {
-      const auto label = judge_label(cells[1]);
-      unit = label.draw_rank > 0 ? label.unit : std::string_view{};
-    }
+    if (!cells[1].empty()) begin_line(cells[1]);
     if (unit.empty() || (cells[1].empty() && cells[2].empty())) continue;
     for (const auto& part : parts_of(cells[2], unit)) parts.push_back(part);
   }

@@ -29,15 +29,16 @@ struct ReplayLog {
 
 /// Parses a log by its own header or first line:
 /// - CSV with a time (t_ms, t, time, timestamp or at: milliseconds since 1970, or RFC 3339, UTC where it
-/// names
-///   no zone) and watts (or power_watts); where there, node (or node_id) and meter ("ac" where it isn't);
-/// - CSV of nvidia-smi with `timestamp` and `power.draw` (with or without units; `index`, `uuid`, `node`
-/// where named);
-///   its times have no zone and are taken as UTC; 0 W of a card is no reading;
+/// names no zone) and watts (or power_watts); where there, node (or node_id) and meter ("ac" where it isn't);
+/// - CSV of nvidia-smi with `timestamp` and `power.draw` or `power.draw.instant` (the first of the latter and
+/// the former that reads); its times have no zone and are taken as UTC; 0 W of a card is no reading;
 /// - JSON lines: one beat a line (gpu_stats, rails, platform).
-/// Rows that can't be used (negative, not a number, no time) are skipped and counted.
+/// A unit in a column's name ("power.draw [mW]") holds for its numbers. Devices are told apart by `index`,
+/// else by uuid, pci.bus_id or serial, in the order they come. Rows that can't be used (negative, a sentinel,
+/// not a number, no time) are skipped and counted.
 /// @param file_name  gives the node where the log names none: "gpu-a01.csv" -> "gpu-a01"
-/// @error invalid_input when no form is recognised or no row can be used
+/// @error invalid_input when no form is recognised, no row can be used, or rows of one time can't be told
+/// apart
 Result<ReplayLog> parse_replay_log(std::string_view text, std::string_view file_name);
 
 struct ReplayEnergy {

@@ -173,9 +173,14 @@ CREATE TRIGGER team_hours_late AFTER INSERT ON energy_adjustments REFERENCING NE
 )sql" TW_PG_SUMS(TW_PG_MORE("1", "false", "energy_hourly") " UNION ALL " TW_PG_MORE("1", "true",
                                                                                     "energy_adjustments"));
 
+/// When a task would have started had nobody moved it.
+constexpr std::string_view kPgVersion5 =
+    "ALTER TABLE tasks ADD COLUMN at_once_ms bigint;"
+    "CREATE INDEX moved_tasks ON tasks(at_once_ms) WHERE at_once_ms IS NOT NULL;";
+
 /// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
 constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2, kPgVersion3,
-                                                                     kPgVersion4};
+                                                                     kPgVersion4, kPgVersion5};
 constexpr std::int64_t kMillisecondsADay = 86'400'000;
 
 Status check_not_newer(std::int64_t found) {

@@ -98,9 +98,14 @@ CREATE TABLE task_moves(
   cluster TEXT NOT NULL, task_id TEXT NOT NULL, team TEXT NOT NULL, PRIMARY KEY(cluster, task_id)) WITHOUT ROWID;
 )sql" TW_FILL_TEAM_HOURS;
 
+/// When a task would have started had nobody moved it.
+constexpr std::string_view kVersion5 =
+    "ALTER TABLE tasks ADD COLUMN at_once_ms INTEGER;"
+    "CREATE INDEX moved_tasks ON tasks(at_once_ms) WHERE at_once_ms IS NOT NULL;";
+
 /// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3,
-                                                                   kVersion4};
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3, kVersion4,
+                                                                   kVersion5};
 
 Result<std::int64_t> version_of(Database& db) {
   TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));

@@ -175,7 +175,7 @@ TEST_P(Provider, ThatFailsRaisesAnAlertAndThatHealsEndsIt) {
   };
   pass(3min);
   ASSERT_EQ(messages.size(), 1U);
-  EXPECT_THAT(messages[0], HasSubstr(std::string{source().zone} + " is degraded"));
+  EXPECT_THAT(messages[0], HasSubstr(std::string{"off for zone "} + source().zone));
   EXPECT_THAT(messages[0], HasSubstr(way().failure));
   // Back with the value of 12:00; longer pauses end after its hour, so the clock stays and only the wait
   // passes.
@@ -197,13 +197,13 @@ TEST_P(Provider, ThatFailsIsStoodInForByTheNextOne) {
   world.files.files["/f.csv"] = "t,ci\n2026-03-10T11:00Z,100\n2026-03-10T12:00Z,110\n";
   break_it(world);
   world.emma->refresh_due();
-  world.clock.advance(5min);
+  world.clock.advance(4min);
   const auto got = look(world);
   EXPECT_EQ(got.decision.step, ChainStep::latest);
   ASSERT_TRUE(got.decision.value);
   EXPECT_EQ(got.decision.value->provider, "csv");
   EXPECT_EQ(got.decision.value->point.quality, carbon::SignalQuality::measured);
-  EXPECT_EQ(got.decision.age, 5min);
+  EXPECT_EQ(got.decision.age, 4min);
   EXPECT_EQ(got.providers.front().state, way().state);
 }
 

@@ -51,7 +51,12 @@ class Registry final : public ledger::ImageSink {
   }
   std::vector<ledger::Seal> seals;
   std::vector<ledger::SharedNode> nodes;
+  Status add(const ledger::TokenHour& hour) override {
+    tokens.push_back(hour);
+    return {};
+  }
   std::vector<ledger::TaskInfo> tasks;
+  std::vector<ledger::TokenHour> tokens;
 };
 
 /// Nobody is asked for intensities here: only what the server kept on disk counts.
@@ -89,16 +94,19 @@ Result<std::string> local_report(const ReportOptions& options, const reports::Pe
   question.id = options.id;
   question.cluster = options.cluster;
   question.with_simulated = options.simulated;
+  question.tokens = &registry.tokens;
   question.with_whole = policy.contracted_kwh_per_month || !policy.supply_kwh.hours.empty();
+  TW_TRY(const auto booked,
+         reports::gather(*source, question, registry.tasks, registry.nodes, registry.seals));
   if (!arguments.carbon.zones.empty()) {
     arguments.carbon.cache_folder = arguments.data_folder + "/carbon";
     const os::SystemClock clock;
     const emma::HttpFactory nobody = [] { return std::make_unique<NoClient>(); };
     const emma::Emma kept{arguments.carbon, nobody, *files, clock};
     policy.zones = reports::zones_of(kept, question.window, registry.seals);
+    if (const auto window = reports::moved_window(booked))
+      policy.moved_zones = reports::zones_of(kept, *window, registry.seals);
   }
-  TW_TRY(const auto booked,
-         reports::gather(*source, question, registry.tasks, registry.nodes, registry.seals));
   // Whoever may read the ledger's file is its operator.
   TW_TRY(auto report,
          reports::make_report(booked, policy,

@@ -30,7 +30,7 @@ std::vector<std::string> options_of(std::string_view kind) {
   };
   if (kind == "ipmi") more({"tool", "sensor"});
   if (kind == "redfish") more({"credentials", "ca", "insecure", "control"});
-  if (kind == "snmp") more({"model", "oid", "community", "conf"});
+  if (kind == "snmp") more({"model", "oid", "community", "conf", "of"});
   return known;
 }
 
@@ -54,6 +54,7 @@ Status check_option(std::string_view kind, std::string_view name, std::string_vi
                              longest.count() / 1000));
   }
   if (name == "insecure" && value != "true" && value != "false") return bad("is neither true nor false");
+  if (name == "of" && value != "node" && value != "facility") return bad("is neither node nor facility");
   if (name == "control" && !parse_uint64(value))
     return bad("is no number; 0 is a document's first PowerControl");
   const bool is_path =
@@ -199,6 +200,7 @@ std::unique_ptr<sensors::Source> make_node_meter(const SourceSpec& spec, const S
     options.state_folder = parts.state_folder;
     options.first_index = pdus * kIndexesPerPdu;
     options.deadline = deadline;
+    options.of_facility = text_of(spec, "of") == "facility";
     meter = sensors::make_snmp_pdu(*parts.files, *parts.processes, *parts.clock, std::move(options));
   }
   return sensors::make_paced(std::move(meter), pace, *parts.clock);

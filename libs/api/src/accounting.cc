@@ -35,12 +35,21 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
   }
   question.with_whole = policy.contracted_kwh_per_month || !policy.supply_kwh.hours.empty();
   if (core.options.signals) policy.zones = reports::zones_of(*core.options.signals, question.window, seals);
+  TW_TRY(const auto moved, core.store.moved_tasks());
+  question.moved = &moved;
+  std::vector<ledger::TokenHour> tokens;
+  if (question.scope == reports::Scope::task_group) {
+    TW_TRY(tokens, core.store.token_hours(question.window.from, question.window.to));
+    question.tokens = &tokens;
+  }
   std::shared_ptr<const Registry> registry;
   const reports::ReadTasks tasks = [&]() -> Result<std::span<const ledger::TaskInfo>> {
     TW_TRY(registry, core.registry());
     return std::span<const ledger::TaskInfo>{registry->tasks};
   };
   TW_TRY(const auto booked, reports::gather_asking(core.store, question, tasks, nodes, seals));
+  if (const auto window = reports::moved_window(booked); window && core.options.signals)
+    policy.moved_zones = reports::zones_of(*core.options.signals, *window, seals);
   return reports::make_report(booked, policy, carbon_view(core, call));
 }
 

@@ -36,7 +36,7 @@ Result<ledger::TaskInfo> reported_task(Core& core, const Call& call) {
 
 net::Response post_task(Core& core, const Call& call) {
   API_TRY(const auto body, Body::parse(call.request, {"task_id", "cluster", "team", "kind", "group_id",
-                                                      "started_at", "finished_at"}));
+                                                      "started_at", "finished_at", "would_have_started_at"}));
   ledger::TaskInfo task;
   API_TRY(task.task_id, body.name("task_id"));
   API_TRY(task.cluster, body.name("cluster"));
@@ -45,6 +45,7 @@ net::Response post_task(Core& core, const Call& call) {
   API_TRY(task.group_id, body.name("group_id"));
   API_TRY(task.started_at, body.time("started_at"));
   API_TRY(task.finished_at, body.time("finished_at"));
+  API_TRY(task.at_once_at, body.time("would_have_started_at"));
   if (task.cluster.empty()) task.cluster = "default";
   if (task.task_id.empty())
     return problem_answer("invalid_request", "task_id is missing: give the id that holders carry");
@@ -52,6 +53,11 @@ net::Response post_task(Core& core, const Call& call) {
     return problem_answer(
         "invalid_request",
         fmt::format("kind \"{}\" is unknown (known: training, inference, batch, service, dev)", task.kind));
+  if (!task.at_once_at) {
+    // What a move was measured against stays, whatever is told of the task later.
+    API_TRY(const auto registry, core.registry());
+    if (const auto* known = registry->find(task.cluster, task.task_id)) task.at_once_at = known->at_once_at;
+  }
   if (const auto stored = core.store.put_task(task); !stored) return problem_answer(stored.error());
   core.forget_registry();
   return json_answer(201, Json{{"task_id", task.task_id},
@@ -60,7 +66,8 @@ net::Response post_task(Core& core, const Call& call) {
                                {"kind", task.kind},
                                {"group_id", task.group_id},
                                {"started_at", time(task.started_at)},
-                               {"finished_at", time(task.finished_at)}});
+                               {"finished_at", time(task.finished_at)},
+                               {"would_have_started_at", time(task.at_once_at)}});
 }
 
 net::Response post_task_event(Core& core, const Call& call) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::carbon {
@@ -52,9 +53,12 @@ bool take_word(std::string_view word, Factor& factor) {
   return false;
 }
 
+constexpr std::size_t kMostOfEntry = 80;
+
 }  // namespace
 
 Status FactorTable::add(std::string_view entry) {
+  if (!is_printable(entry)) return refuse(printable(entry, kMostOfEntry), "it holds control characters");
   const auto colon = entry.find(": ");
   if (colon == std::string_view::npos || trim(entry.substr(colon + 1)).empty())
     return refuse(entry, "no source is stated");

@@ -37,6 +37,13 @@ TEST(ParseChain, AnIdentityThatAProviderCannotGiveIsRefused) {
   EXPECT_EQ(error_of("rte boundary=direct"), "none");
 }
 
+TEST(ParseChain, ControlCharactersAreRefusedInOneLine) {
+  for (const auto& chain : {parse_chain("DE", "uk\nzone=GB"), parse_chain("D\nE", "uk")}) {
+    ASSERT_FALSE(chain);
+    EXPECT_EQ(chain.error().to_string().find('\n'), std::string::npos);
+  }
+}
+
 TEST(ParseChain, WhatIsWrongIsNamed) {
   EXPECT_THAT(error_of("electricitymap"), HasSubstr("unknown provider \"electricitymap\""));
   EXPECT_THAT(error_of("climatiq"), HasSubstr("unknown provider"));

@@ -27,6 +27,14 @@ TEST(FactorTable, AYearsFactorEndsWithTheYear) {
   EXPECT_FALSE(table.names("FR"));
 }
 
+TEST(FactorTable, ControlCharactersAreRefusedInOneLine) {
+  FactorTable table;
+  const auto added = table.add("DE 2025 0.3\n: x\x1b[31m");
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().to_string().find_first_of("\n\x1b"), std::string::npos);
+  EXPECT_TRUE(table.empty());
+}
+
 TEST(FactorTable, WhatCannotBeAFactorIsRefusedWithTheForm) {
   FactorTable table;
   ASSERT_TRUE(table.add("FR 2025 0.02: RTE"));

@@ -61,6 +61,23 @@ constexpr Case kCases[] = {
     {"local stamps in winter", "greengrid", "forecast",
      R"({"zone_data":[{"zone_code":"XX","interval":"2031-01-01T01:00:00","consumption_co2_intensity":4}]})",
      "2031-01-01T00:00:00Z/2031-01-01T01:00:00Z 4.000000 average forecast XX;"},
+    {"the hour that clocks leave out is no hour", "greengrid", "forecast",
+     R"({"zone_data":[{"zone_code":"XX","interval":"2031-03-30T01:00:00","consumption_co2_intensity":1},
+         {"zone_code":"XX","interval":"2031-03-30T02:00:00","consumption_co2_intensity":2},
+         {"zone_code":"XX","interval":"2031-03-30T03:00:00","consumption_co2_intensity":3}]})",
+     "2031-03-30T00:00:00Z/2031-03-30T01:00:00Z 1.000000 average forecast XX;"
+     "2031-03-30T01:00:00Z/2031-03-30T02:00:00Z 3.000000 average forecast XX;skip ?;"},
+    {"the hour that clocks repeat is two hours", "greengrid", "forecast",
+     R"({"zone_data":[{"zone_code":"XX","interval":"2031-10-26T02:00:00","consumption_co2_intensity":1},
+         {"zone_code":"XX","interval":"2031-10-26T02:00:00","consumption_co2_intensity":2},
+         {"zone_code":"XX","interval":"2031-10-26T03:00:00","consumption_co2_intensity":3}]})",
+     "2031-10-26T00:00:00Z/2031-10-26T01:00:00Z 1.000000 average forecast XX;"
+     "2031-10-26T01:00:00Z/2031-10-26T02:00:00Z 2.000000 average forecast XX;"
+     "2031-10-26T02:00:00Z/2031-10-26T03:00:00Z 3.000000 average forecast XX;"},
+    {"a leap day's last hour ends in March, a month in one has 29 days", "electricitymaps",
+     "v4/carbon-intensity/past?temporalGranularity=monthly",
+     R"({"zone":"XX","datetime":"2028-02-01T00:00:00Z","carbonIntensity":5,"isEstimated":false})",
+     "2028-02-01T00:00:00Z/2028-03-01T00:00:00Z 5.000000 average measured XX;"},
     {"a refusal is an error", "entsoe", "api",
      "<Acknowledgement_MarketDocument><Reason><code>999</code></Reason></Acknowledgement_MarketDocument>",
      "error"},

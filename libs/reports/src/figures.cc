@@ -23,6 +23,22 @@ Figure times(const Figure& figure, double factor) {
   return figure.value ? known(*figure.value * factor) : figure;
 }
 
+/// (E x I + M) per R; E with the overhead where it is known, I location-based.
+void sci(Line& line, const Subject& subject, double device_hours) {
+  line.tokens = subject.tokens;
+  line.sci_with_overhead = line.overhead_kg.value.has_value();
+  const auto per = [&](double units, std::string_view none) {
+    if (!line.annual_kg.value) return line.annual_kg;
+    if (units <= 0) return unknown(none);
+    if (!line.embodied_kg.value) return line.embodied_kg;
+    return known((*line.annual_kg.value + line.overhead_kg.value.value_or(0) + *line.embodied_kg.value) *
+                 kGramsPerKilo / units);
+  };
+  line.sci_per_task_hour = per(device_hours, "no_device_time");
+  line.sci_per_token = per(static_cast<double>(subject.tokens.value_or(0)),
+                           subject.tokens ? "no_tokens" : subject.tokens_reason);
+}
+
 int year_of(UtcHour hour) {
   return static_cast<int>(std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(hour)}.year());
 }
@@ -201,16 +217,7 @@ void beside_scope_2(Line& line, const Subject& subject, const Policy& policy,
            : subject.shared_devices
                ? unknown("shared_devices")
                : known(policy.embodied_kg_per_device->value * device_hours / *policy.device_life_hours));
-  // SCI = (E x I + M) per R; E with the overhead, I location-based.
-  if (!line.annual_kg.value || !line.embodied_kg.value)
-    line.sci_per_task_hour = !line.annual_kg.value ? line.annual_kg : line.embodied_kg;
-  else if (device_hours <= 0)
-    line.sci_per_task_hour = unknown("no_device_time");
-  else
-    line.sci_per_task_hour =
-        known((*line.annual_kg.value + line.overhead_kg.value.value_or(0) + *line.embodied_kg.value) *
-              kGramsPerKilo / device_hours);
-  line.sci_per_token = unknown("no_usage_reported");
+  sci(line, subject, device_hours);
 }
 
 void money(Line& line, const ByZone& zones, const Window& window, const Policy& policy, bool one_site) {

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "moved.h"
+#include "pue.h"
 #include "tidewatt/metering/node_total.h"
+#include "tokens.h"
 
 namespace tidewatt::reports {
 namespace {
@@ -108,6 +111,8 @@ class Domains final : public ledger::ImageSink {
 
  private:
   Status note(const AccountKey& key) {
+    // A site's meter is no machine's.
+    if (key.domain == metering::kDomainFacility) return {};
     const auto name = lines_.name_of(key);
     if (!name) return {};
     names_.insert(*name);
@@ -373,6 +378,10 @@ Result<Booked> gather_asking(ledger::ImageSource& source, const Question& questi
   booked.window = question.window;
   booked.scope = question.scope;
   TW_TRY(booked.subjects, read_quickly(source, question, For::lines, tasks, nodes));
+  if (question.scope == Scope::task_group) {
+    TW_TRY(const auto registry, tasks());
+    take_tokens(booked.subjects, question, registry);
+  }
   if (of_tasks(question.scope) && question.tasks == nullptr && question.id.empty()) {
     Question of_nodes = question;
     of_nodes.scope = Scope::cluster;
@@ -389,6 +398,13 @@ Result<Booked> gather_asking(ledger::ImageSource& source, const Question& questi
       for (const auto& [zone, hours] : cluster.by_zone)
         for (const auto energy : hours.energy) *booked.whole += energy;
   }
+  if (question.scope == Scope::node) {
+    booked.moved_reason = "savings_are_of_tasks";
+  } else if (question.moved != nullptr) {
+    TW_TRY(booked.moved, moved_tasks(source, question, *question.moved, nodes));
+  }
+  TW_TRY(booked.pue, metered_pue(source, question));
+  booked.pue.sums_shown = question.tasks == nullptr;
   for (auto& seal : seals)
     if (seal.month.end() > question.window.from && seal.month.begin() < question.window.to)
       booked.seals.push_back(std::move(seal));
@@ -401,7 +417,9 @@ Result<Booked> gather(ledger::ImageSource& source, const Question& question,
   const ReadTasks given = [&tasks]() -> Result<std::span<const ledger::TaskInfo>> {
     return std::span<const ledger::TaskInfo>{tasks};
   };
-  return gather_asking(source, question, given, nodes, std::move(seals));
+  Question with_moved = question;
+  with_moved.moved = &tasks;
+  return gather_asking(source, with_moved, given, nodes, std::move(seals));
 }
 
 }  // namespace tidewatt::reports

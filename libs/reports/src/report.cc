@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "figures.h"
+#include "moved.h"
 
 namespace tidewatt::reports {
 namespace {
@@ -59,6 +60,22 @@ Result<Line> line_of(const Subject& subject, const Booked& booked, const Policy&
   return line;
 }
 
+/// Carbon of lines without tokens must not be divided by the tokens of others.
+void add_up_tokens(Subject& all, const std::vector<Subject>& subjects) {
+  std::size_t known = 0;
+  std::int64_t sum = 0;
+  for (const auto& subject : subjects) {
+    if (subject.tokens) ++known;
+    sum += subject.tokens.value_or(0);
+  }
+  if (known > 0 && known == subjects.size())
+    all.tokens = sum;
+  else if (known > 0)
+    all.tokens_reason = "tokens_of_some_lines";
+  else if (!subjects.empty())
+    all.tokens_reason = subjects.front().tokens_reason;
+}
+
 /// All lines as one, reckoned as a line is; it can only differ from their sum by rounding of doubles.
 Subject everything(const Booked& booked) {
   Subject all;
@@ -79,7 +96,18 @@ Subject everything(const Booked& booked) {
     all.shared_devices = all.shared_devices || subject.shared_devices;
     all.domains.insert(subject.domains.begin(), subject.domains.end());
   }
+  add_up_tokens(all, booked.subjects);
   return all;
+}
+
+PueUse pue_of(const Booked& booked, const Policy& stated) {
+  PueUse out;
+  out.meters = booked.pue;
+  out.metered = booked.pue.value.value.has_value();
+  out.value = out.metered  ? booked.pue.value
+              : stated.pue ? Figure{stated.pue->value, {}}
+                           : Figure{std::nullopt, booked.pue.value.reason};
+  return out;
 }
 
 double months_in(const Window& window) {
@@ -158,8 +186,11 @@ std::optional<Scope> scope_from(std::string_view text) {
   return std::nullopt;
 }
 
-Result<Report> make_report(const Booked& booked, const Policy& policy, const carbon::CarbonView& view) {
+Result<Report> make_report(const Booked& booked, const Policy& stated, const carbon::CarbonView& view) {
   Report report;
+  report.pue = pue_of(booked, stated);
+  Policy policy = stated;
+  if (report.pue.metered) policy.pue = Stated{*report.pue.value.value, "metered"};
   report.window = booked.window;
   report.scope = booked.scope;
   report.view = view;
@@ -167,7 +198,7 @@ Result<Report> make_report(const Booked& booked, const Policy& policy, const car
   report.seals = booked.seals;
   report.sealed = wholly_sealed(booked);
   report.with_simulated = policy.with_simulated;
-  report.policy = policy;
+  report.policy = stated;
   const Subject all = everything(booked);
   report.zone_factors = annual_of(all.by_zone, booked.window, policy, view).of_zones;
   const double total = kwh_of(sum_of(all.by_zone));
@@ -181,11 +212,13 @@ Result<Report> make_report(const Booked& booked, const Policy& policy, const car
     const double share = whole > 0 ? kwh_of(sum_of(subject.by_zone)) / whole : 0;
     TW_TRY(auto line,
            line_of(subject, booked, policy, view, contracted_share, share, booked.scope == Scope::cluster));
+    line.savings = savings_of(booked, &subject, policy, view);
     report.lines.push_back(std::move(line));
   }
   const double supply_share = whole > 0 ? total / whole : 0;
   TW_TRY(report.total, line_of(all, booked, policy, view, contracted_share, supply_share,
                                booked.scope == Scope::cluster || booked.scope == Scope::node));
+  report.total.savings = savings_of(booked, nullptr, policy, view);
   if (booked.scope != Scope::cluster && booked.scope != Scope::node && booked.unattributed != kNothing)
     report.unattributed = booked.unattributed;
   const auto load = cfe_hours(all.by_zone, booked.window, policy, supply_share);

@@ -54,8 +54,15 @@ Json carbon_json(const Line& line) {
                                 {"base", line.overhead_base},
                                 {"domains", line.domains}}},
               {"embodied", Json{{"kgco2e", figure(line.embodied_kg)}}},
+              {"savings", Json{{"baseline", "at_once"},
+                               {"attributional_kgco2e", figure(line.savings.attributional_kg)},
+                               {"consequential_kgco2e", figure(line.savings.consequential_kg)},
+                               {"moved_tasks", line.savings.tasks},
+                               {"tasks_without_figure", line.savings.unknown_tasks}}},
               {"sci", Json{{"g_per_device_hour", figure(line.sci_per_task_hour)},
-                           {"g_per_token", figure(line.sci_per_token)}}}};
+                           {"g_per_token", figure(line.sci_per_token)},
+                           {"tokens", line.tokens ? Json(*line.tokens) : Json(nullptr)},
+                           {"includes_overhead", line.sci_with_overhead}}}};
 }
 
 Json line_json(const Line& line, bool visible) {
@@ -91,6 +98,21 @@ Json cells(const std::array<std::optional<double>, 24>& values) {
   Json list = Json::array();
   for (const auto& value : values) list.push_back(number(value));
   return list;
+}
+
+/// Sums of the whole site are its own: who sees single tasks gets the ratio alone.
+Json pue_json(const PueUse& pue) {
+  const auto& meters = pue.meters;
+  const bool sums = pue.metered && meters.sums_shown;
+  return Json{{"value", number(pue.value.value)},
+              {"reason", pue.value.value ? Json(nullptr) : text(pue.value.reason)},
+              {"from", !pue.value.value ? Json(nullptr)
+                       : pue.metered    ? Json("metered")
+                                        : Json("stated")},
+              {"not_metered_reason", pue.metered ? Json(nullptr) : text(meters.value.reason)},
+              {"facility_kwh", sums ? Json(meters.facility_kwh) : Json(nullptr)},
+              {"machines_kwh", sums ? Json(meters.machines_kwh) : Json(nullptr)},
+              {"metered_hours", meters.hours}};
 }
 
 Json days_json(const Report& report) {
@@ -183,6 +205,7 @@ std::string to_json(const Report& report) {
                                     {"window_hours", series.window_hours},
                                     {"may_enter_scope2", series.scope2}});
   answer["stated"] = stated_json(report.policy);
+  answer["pue"] = pue_json(report.pue);
   answer["lines"] = Json::array();
   for (const auto& line : report.lines) answer["lines"].push_back(line_json(line, visible));
   answer["total"] = line_json(report.total, visible);
@@ -199,7 +222,9 @@ std::string to_csv(const Report& report) {
       "annual_kg,"
       "scope2_location_hourly_kg,scope2_market_kg,scope3_upstream_kg,scope3_losses_kg,overhead_kwh,overhead_"
       "kg,"
-      "embodied_kg,sci_g_per_device_hour,cfe_share,energy_cost,demand_cost,currency,carbon_cost_eur,factor_"
+      "embodied_kg,sci_g_per_device_hour,sci_g_per_token,tokens,cfe_share,saved_attributional_kg,saved_"
+      "consequential_kg,moved_tasks,energy_cost,demand_cost,currency,"
+      "carbon_cost_eur,factor_"
       "kg_per_kwh,"
       "factor_source\n";
   const auto add = [&](const Line& line, const std::string& scope, const std::string& name) {
@@ -213,12 +238,28 @@ std::string to_csv(const Report& report) {
     put(format_double(line.shared_kwh));
     put(format_double(line.simulated_kwh));
     put(line.adjustments ? format_double(kwh(*line.adjustments)) : "0");
-    for (const auto& value :
-         {line.annual_kg.value, line.hourly.kg.value, line.hourly.carbon_coverage,
-          std::optional{line.hourly.uncovered_kwh}, line.hourly.ci_used, line.scope2_location_annual_kg.value,
-          line.scope2_location_hourly_kg.value, line.scope2_market_kg.value, line.upstream_kg.value,
-          line.losses_kg.value, line.overhead_kwh.value, line.overhead_kg.value, line.embodied_kg.value,
-          line.sci_per_task_hour.value, line.cfe_share.value, line.energy_cost.value, line.demand_cost.value})
+    for (const auto& value : {line.annual_kg.value,
+                              line.hourly.kg.value,
+                              line.hourly.carbon_coverage,
+                              std::optional{line.hourly.uncovered_kwh},
+                              line.hourly.ci_used,
+                              line.scope2_location_annual_kg.value,
+                              line.scope2_location_hourly_kg.value,
+                              line.scope2_market_kg.value,
+                              line.upstream_kg.value,
+                              line.losses_kg.value,
+                              line.overhead_kwh.value,
+                              line.overhead_kg.value,
+                              line.embodied_kg.value,
+                              line.sci_per_task_hour.value,
+                              line.sci_per_token.value,
+                              line.tokens ? std::optional{static_cast<double>(*line.tokens)} : std::nullopt,
+                              line.cfe_share.value,
+                              line.savings.attributional_kg.value,
+                              line.savings.consequential_kg.value,
+                              std::optional{static_cast<double>(line.savings.tasks)},
+                              line.energy_cost.value,
+                              line.demand_cost.value})
       put(csv_number(value));
     put(csv_text(report.policy.currency));
     put(csv_number(line.carbon_cost_eur.value));

@@ -52,6 +52,14 @@ carbon::HourlySeries values_at_seal(const std::vector<carbon::StoredPoint>& revi
   return series;
 }
 
+std::optional<Window> moved_window(const Booked& booked) {
+  if (booked.moved.empty()) return std::nullopt;
+  Window window = booked.window;
+  for (const auto& task : booked.moved)
+    for (const auto& piece : task.pieces) window.from = std::min(window.from, piece.at_once);
+  return window;
+}
+
 std::map<std::string, ZoneSeries> zones_of(const carbon::Signals& signals, const Window& window,
                                            const std::vector<ledger::Seal>& seals) {
   std::map<std::string, ZoneSeries> out;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "figures.h"
 #include "shown.h"
 #include "tidewatt/carbon/signal_book.h"
 #include "tidewatt/ledger/account.h"
@@ -29,8 +30,6 @@ std::string list_of(const std::set<std::string>& items, const Words& words) {
   return out;
 }
 
-double kwh_in(const WideMicrojoules& energy) { return energy.to_watt_hours().value() / 1000; }
-
 std::string factor_text(const carbon::Factor& factor, const Words& words) {
   return said(words.factor_text, format_double(factor.value.value()), carbon::unit_of(factor.gas),
               factor.source, factor.year ? std::to_string(*factor.year) : std::string{words.no_year},
@@ -51,13 +50,22 @@ void add_contracts(const Policy& policy, const Words& words, std::vector<Fact>& 
                            source_or_none(*policy.grid_loss, words)));
 }
 
+std::string pue_text(const Report& report, const Words& words) {
+  const auto& pue = report.pue;
+  if (!pue.metered) return stated(*report.policy.pue, "", words);
+  const auto hours = said(words.pue_metered, shown(pue.value.value), pue.meters.hours, report.window.hours());
+  return pue.meters.sums_shown
+             ? hours + said(words.pue_sums, shown(pue.meters.facility_kwh), shown(pue.meters.machines_kwh))
+             : hours;
+}
+
 void add_beside(const Report& report, const Words& words, std::vector<Fact>& facts) {
   const auto& policy = report.policy;
   const auto add = [&](std::string_view name, std::string text) {
     facts.push_back({std::string{name}, std::move(text)});
   };
-  if (policy.pue)
-    add(words.pue, said(words.pue_text, stated(*policy.pue, "", words),
+  if (report.pue.value.value)
+    add(words.pue, said(words.pue_text, pue_text(report, words),
                         report.total.overhead_base == "components"
                             ? said(words.components, list_of(report.total.domains, words))
                             : std::string{words.platform}));
@@ -135,8 +143,10 @@ std::vector<std::string> notes_of(const Report& report, const Words& words) {
         said(words.no_intensity, total.hourly.uncovered_hours, shown(total.hourly.uncovered_kwh)));
   if (!report.sealed) notes.emplace_back(words.not_sealed);
   if (total.adjustments)
-    notes.push_back(said(words.adjusted, shown(kwh_in(*total.adjustments)), total.adjusted_hours,
+    notes.push_back(said(words.adjusted, shown(kwh_of(*total.adjustments)), total.adjusted_hours,
                          shown(total.adjustments_annual_kg), shown(total.adjustments_hourly_kg)));
+  if (report.view.visible && total.savings.tasks > 0)
+    notes.push_back(said(words.moved, total.savings.tasks, total.savings.unknown_tasks));
   if (total.shared_kwh > 0) notes.push_back(said(words.shared, shown(total.shared_kwh)));
   notes.emplace_back(words.never_added);
   return notes;

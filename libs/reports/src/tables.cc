@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "figures.h"
 #include "shown.h"
 #include "tidewatt/ledger/account.h"
 #include "words.h"
@@ -23,8 +24,6 @@ Column figure(std::string_view name, Figure Line::* member) {
   return {std::string{name}, [member](const Line& line) { return shown(line.*member); },
           [member](const Line& line) { return &(line.*member); }};
 }
-
-double kwh_in(const WideMicrojoules& energy) { return energy.to_watt_hours().value() / 1000; }
 
 class Builder {
  public:
@@ -60,7 +59,7 @@ class Builder {
     auto& table = out_.tables.front();
     std::vector<std::string> cells(table.head.size());
     cells[0] = words_.unattributed;
-    cells[1] = shown(kwh_in(*report_.unattributed));
+    cells[1] = shown(kwh_of(*report_.unattributed));
     table.rows.push_back(std::move(cells));
   }
 
@@ -124,7 +123,7 @@ std::vector<Column> energy_columns(const Words& words) {
        {}},
       {std::string{words.c_shared}, [](const Line& line) { return shown(line.shared_kwh); }, {}},
       {std::string{words.c_adjustments},
-       [](const Line& line) { return line.adjustments ? shown(kwh_in(*line.adjustments)) : "0"; },
+       [](const Line& line) { return line.adjustments ? shown(kwh_of(*line.adjustments)) : "0"; },
        {}},
   };
 }
@@ -148,13 +147,20 @@ std::vector<Column> carbon_columns(const Words& words) {
 }
 
 std::vector<Column> beside_columns(const Words& words) {
+  const auto saved = [](std::string_view name, Figure Savings::* member) -> Column {
+    return {std::string{name}, [member](const Line& line) { return shown(line.savings.*member); },
+            [member](const Line& line) { return &(line.savings.*member); }};
+  };
   return {
+      saved(words.c_saved_average, &Savings::attributional_kg),
+      saved(words.c_saved_marginal, &Savings::consequential_kg),
       figure(words.c_upstream, &Line::upstream_kg),
       figure(words.c_losses, &Line::losses_kg),
       figure(words.c_overhead_kwh, &Line::overhead_kwh),
       figure(words.c_overhead_kg, &Line::overhead_kg),
       figure(words.c_embodied, &Line::embodied_kg),
       figure(words.c_sci, &Line::sci_per_task_hour),
+      figure(words.c_sci_token, &Line::sci_per_token),
       {std::string{words.c_cfe}, [](const Line& line) { return shown_percent(line.cfe_share.value); },
        [](const Line& line) { return &line.cfe_share; }},
   };

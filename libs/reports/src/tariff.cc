@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::reports {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kDays{"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 constexpr int kHoursPerDay = 24;
 constexpr double kHighest = 1000;
+constexpr std::size_t kMostOfPart = 60;
 
 std::optional<int> day_of(std::string_view text) {
   const auto found = std::find(kDays.begin(), kDays.end(), text);
@@ -55,7 +57,8 @@ bool read_days(std::string_view text, std::array<bool, 7>& days) {
 }
 
 tl::unexpected<Error> unreadable(std::string_view part) {
-  return fail(ErrorCode::invalid_input, fmt::format("tariff part \"{}\" can't be read", part.substr(0, 60)),
+  return fail(ErrorCode::invalid_input,
+              fmt::format("tariff part \"{}\" can't be read", printable(part, kMostOfPart)),
               "give a price, then parts like \"mon-fri 8-20 0.24\" behind semicolons");
 }
 

@@ -44,6 +44,8 @@ constexpr Words kEnglish{
     .losses = "Grid losses",
     .pue = "PUE",
     .pue_text = "{}, on the energy of {}",
+    .pue_metered = "{} metered, over {} of {} hours",
+    .pue_sums = " (site {} kWh, machines {} kWh)",
     .components = "components ({})",
     .platform = "whole machines",
     .embodied = "Embodied",
@@ -69,6 +71,12 @@ constexpr Words kEnglish{
     .adjusted =
         "{} kWh came after the seal, for {} hours: {} kg by factor, {} kg by hour. They are in no other "
         "figure.",
+    .moved =
+        "Savings are of {} moved tasks ({} of them without a figure), against the baseline that was recorded "
+        "when they "
+        "were moved: the same metered energy, hour by hour, from when each would have started at once. They "
+        "are in no "
+        "other figure.",
     .shared = "{} kWh are estimated shares of shared devices.",
     .never_added =
         "The two methods stand beside each other and are never added. Marginal intensities are in none.",
@@ -85,12 +93,15 @@ constexpr Words kEnglish{
     .c_s2_annual = "Scope 2 location, annual kg",
     .c_s2_hourly = "Scope 2 location, hourly kg",
     .c_s2_market = "Scope 2 market kg",
+    .c_saved_average = "saved kg, attributional",
+    .c_saved_marginal = "saved kg, consequential",
     .c_upstream = "Scope 3.3 upstream kg",
     .c_losses = "Scope 3.3 losses kg",
     .c_overhead_kwh = "overhead (PUE) kWh",
     .c_overhead_kg = "overhead kg",
     .c_embodied = "embodied kg",
     .c_sci = "SCI g per device-hour",
+    .c_sci_token = "SCI g per token",
     .c_cfe = "24/7 CFE",
     .c_cost = "energy {}",
     .c_peak = "peak kW (hourly mean)",
@@ -139,6 +150,8 @@ constexpr Words kChinese{
     .losses = "线损",
     .pue = "PUE",
     .pue_text = "{}，以{}的能耗为基数",
+    .pue_metered = "{}（实测，{}/{} 小时）",
+    .pue_sums = "，设施 {} kWh，机器 {} kWh",
     .components = "部件（{}）",
     .platform = "整机",
     .embodied = "隐含碳",
@@ -160,6 +173,9 @@ constexpr Words kChinese{
     .no_intensity = "{} 个小时共 {} kWh 无已知碳强度，不计入任何逐时数字。",
     .not_sealed = "未封存：数字仍可能变化。",
     .adjusted = "封存后收到 {} kWh，涉及 {} 个小时：按因子 {} kg，按小时 {} kg；不计入其他数字。",
+    .moved =
+        "减排量来自 {} 个被移动的任务（其中 {} 个无数值），基线为移动时记录的立即运行："
+        "同样的实测能耗，自其本应启动之时起逐时排列。不计入其他数字。",
     .shared = "其中 {} kWh 为共享设备的估算分摊。",
     .never_added = "两种方法并列，从不相加；边际碳强度不计入任何数字。",
     .dash = "“—”",
@@ -175,12 +191,15 @@ constexpr Words kChinese{
     .c_s2_annual = "范围二 基于位置 年度 kg",
     .c_s2_hourly = "范围二 基于位置 逐时 kg",
     .c_s2_market = "范围二 基于市场 kg",
+    .c_saved_average = "减排 kg（归因法）",
+    .c_saved_marginal = "减排 kg（后果法）",
     .c_upstream = "范围三之三 上游 kg",
     .c_losses = "范围三之三 线损 kg",
     .c_overhead_kwh = "基础设施能耗（PUE）kWh",
     .c_overhead_kg = "基础设施 kg",
     .c_embodied = "隐含碳 kg",
     .c_sci = "SCI g/设备小时",
+    .c_sci_token = "SCI g/token",
     .c_cfe = "24/7 无碳电力",
     .c_cost = "电费 {}",
     .c_peak = "峰值 kW（小时均值）",

@@ -48,6 +48,32 @@ TEST(WorkedMonth, ByTaskTeamAndGroupWithWhatNobodyTook) {
   }
 }
 
+TEST(WorkedMonth, OfALeapYearHasTheTwentyNinth) {
+  const Window february{hour_at("2028-02-01T00:00:00Z"), hour_at("2028-03-01T00:00:00Z")};
+  ASSERT_EQ(february.hours(), 29U * 24);
+  Rows rows;
+  auto stated = policy();
+  auto& zone = stated.zones["DE"];
+  zone.intensity = {february.from, {}};
+  for (std::size_t i = 0; i < february.hours(); ++i) {
+    rows.add(ledger::Scope::node, "n1", "", "gpu", february.from + std::chrono::hours{static_cast<long>(i)},
+             1);
+    // The leap day alone is clean.
+    zone.intensity.hours.emplace_back(i / 24 == 28 ? 0.0 : 100.0);
+  }
+  // Of March: in no figure.
+  rows.add(ledger::Scope::node, "n1", "", "gpu", february.to, 7);
+  Question question;
+  question.window = february;
+  const auto report = report_of(gather(rows, question, {}, one_node(), {}).value(), stated);
+  EXPECT_DOUBLE_EQ(report.total.kwh, 29 * 24);
+  EXPECT_NEAR(*report.total.hourly.kg.value, 28 * 24 * 0.1, 1e-9);
+  EXPECT_EQ(report.total.hourly.carbon_coverage, 1.0);
+  ASSERT_EQ(report.days.size(), 29U);
+  EXPECT_NEAR(*report.days.back().kwh, 24, 1e-12);
+  EXPECT_EQ(report.days.back().hourly_kg, 0.0);
+}
+
 TEST(Money, AnH100sYearAtTheInternalPriceEndToEnd) {
   // 6 MWh at 400 g/kWh are 2.4 t: EUR 192; at 150 g/kWh EUR 72: EUR 120 less, EUR 960,000 for 8,000 of them.
   const auto cost = [](double kg_per_kwh) {
@@ -150,7 +176,7 @@ TEST(BesideScope2, UpstreamLossesOverheadAndEmbodiedAreLinesOfTheirOwn) {
   EXPECT_EQ(total.overhead_kg.reason, "no_pue");
   EXPECT_EQ(total.embodied_kg.reason, "no_embodied_factor");
   EXPECT_EQ(total.sci_per_task_hour.reason, "no_embodied_factor");
-  EXPECT_EQ(total.sci_per_token.reason, "no_usage_reported");
+  EXPECT_EQ(total.sci_per_token.reason, "tokens_are_of_groups");
   stated.upstream_kg_per_kwh = Stated{0.05, "study"};
   stated.grid_loss = Stated{0.05, "operator"};
   stated.pue = Stated{1.25, "metered 2025"};

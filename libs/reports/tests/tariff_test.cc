@@ -33,6 +33,8 @@ TEST(Tariff, WhatCantBeReadIsNamed) {
   for (const auto* text : {"", "cheap", "0.1; mon 0.2", "0.1; xyz 8-20 0.2", "0.1; 8-25 0.2", "0.1; 8 0.2",
                            "0.1; mon-fri 8-20 nan", "inf", "1e9", "0.1 EUR"})
     EXPECT_FALSE(Tariff::parse(text)) << text;
+  EXPECT_EQ(Tariff::parse("0.1; mon\n8-20 \x1b[31m").error().to_string().find_first_of("\n\x1b"),
+            std::string::npos);
   EXPECT_NE(Tariff::parse("0.1; xyz 8-20 0.2").error().to_string().find("xyz 8-20 0.2"), std::string::npos);
 }
 

@@ -32,7 +32,7 @@ TEST(ReportText, JsonSaysWhyANullIsOne) {
   EXPECT_NEAR(carbon["hourly_signal"]["kgco2e"]["value"].get<double>(), 324, 1e-9);
   EXPECT_EQ(carbon["hourly_signal"]["uncovered_hours"], 24);
   EXPECT_EQ(carbon["scope2"]["market_based_kgco2e"]["reason"], "no_residual_mix");
-  EXPECT_EQ(carbon["sci"]["g_per_token"], (Json{{"value", nullptr}, {"reason", "no_usage_reported"}}));
+  EXPECT_EQ(carbon["sci"]["g_per_token"], (Json{{"value", nullptr}, {"reason", "tokens_are_of_groups"}}));
   EXPECT_EQ(json["seals"][0]["month"], "2026-03");
   EXPECT_NEAR(json["total"]["adjustments"]["energy_kwh"].get<double>(), 2, 1e-12);
 }

@@ -147,7 +147,7 @@ class SnmpPdu final : public Source {
                     "give OIDs of one kind: outlets, or inlets, or the unit");
       level = this_level;
       Reading reading;
-      reading.domain = metering::kDomainPdu;
+      reading.domain = options_.of_facility ? metering::kDomainFacility : metering::kDomainPdu;
       reading.index = options_.first_index + static_cast<int>(readings.size());
       reading.model = fmt::format("{} {}", options_.host, label);
       reading.power = device.power;

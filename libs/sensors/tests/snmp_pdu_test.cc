@@ -47,6 +47,15 @@ TEST_F(SnmpPdu, OutletsAreReadingsOfTheirOwn) {
   EXPECT_EQ(readings->at(1).source, "snmp:pdu-1.example");
 }
 
+TEST_F(SnmpPdu, AMeterOfTheSiteIsNoNodesOutlet) {
+  answer(0, ".1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.3 = INTEGER: 41000\n");
+  auto options = outlets();
+  options.of_facility = true;
+  const auto readings = read(options);
+  ASSERT_TRUE(readings) << readings.error().to_string();
+  EXPECT_EQ(readings->at(0).domain, "facility");
+}
+
 TEST_F(SnmpPdu, TheCommunityStandsInAFileAndNeverOnACommandLine) {
   answer(0, ".1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.3 = INTEGER: 410\n");
   ASSERT_TRUE(read(outlets()));

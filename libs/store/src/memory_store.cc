@@ -161,6 +161,11 @@ class MemoryStore final : public Store {
     return {};
   }
   Result<std::vector<TaskInfo>> tasks() override { return values(tasks_); }
+  Result<std::vector<TaskInfo>> moved_tasks() override {
+    TW_TRY(auto all, tasks());
+    std::erase_if(all, [](const TaskInfo& task) { return !task.at_once_at; });
+    return all;
+  }
 
   Result<bool> add_epoch(const EpochReport& report) override {
     const std::lock_guard lock(mutex_);

@@ -306,7 +306,12 @@ TEST_P(StoreContract, ABookedNodeThatWasNeverNotedIsNotListed) {
 TEST_P(StoreContract, TasksTokensAndAuditAreKept) {
   ASSERT_TRUE(store_.put_task({"default", "b", "g", "team", "training", kNoon, std::nullopt}));
   ASSERT_TRUE(store_.put_task({"default", "a", "", "", "", std::nullopt, std::nullopt}));
-  ASSERT_TRUE(store_.put_task({"default", "b", "g", "team", "training", kNoon, kNoon + Milliseconds{1}}));
+  ASSERT_TRUE(store_.put_task(
+      {"default", "b", "g", "team", "training", kNoon, kNoon + Milliseconds{1}, kNoon - Milliseconds{7}}));
+  const auto moved = store_.moved_tasks();
+  ASSERT_EQ(moved->size(), 1U);
+  EXPECT_EQ(moved->front().task_id, "b");
+  EXPECT_EQ(moved->front().at_once_at, kNoon - Milliseconds{7});
   const auto tasks = store_.tasks();
   ASSERT_EQ(tasks->size(), 2U);
   EXPECT_EQ(tasks->at(0).task_id, "a");

@@ -44,7 +44,8 @@ class ImageText final : public ImageSink {
     return {};
   }
   Status add(const TaskInfo& task) override {
-    text += "task " + task.cluster + "/" + task.task_id + " " + task.team + "\n";
+    text += "task " + task.cluster + "/" + task.task_id + " " + task.team + " " +
+            (task.at_once_at ? format_rfc3339(*task.at_once_at) : "-") + "\n";
     return {};
   }
   Status add(const EpochReport& report) override {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "tidewatt/carbon/signal_book.h"
+#include "tidewatt/units/printable.h"
 #include "tidewatt/units/text.h"
 
 namespace tidewatt::carbon {
@@ -157,10 +158,13 @@ Result<ProviderSettings> provider_of(std::string_view zone, std::string_view tex
 
 Result<ChainSettings> parse_chain(std::string_view zone, std::string_view text) {
   if (!good_zone(zone))
-    return fail(ErrorCode::invalid_input, fmt::format("zone \"{}\"", zone.substr(0, kLongestZone)),
+    return fail(ErrorCode::invalid_input, fmt::format("zone \"{}\"", printable(zone, kLongestZone)),
                 "a zone has letters, digits, - and _, 64 at most");
   if (text.size() > kLongestText)
     return fail(ErrorCode::invalid_input, "the chain has more than 4096 characters");
+  if (!is_printable(text))
+    return fail(ErrorCode::invalid_input,
+                fmt::format("\"{}\" holds control characters", printable(text, kLongestZone)));
   ChainSettings chain{std::string{zone}, {}, {}};
   for (const auto part : split(text, ',')) {
     if (chain.providers.size() == kMostProviders)

@@ -84,6 +84,7 @@ std::string encode_record(const TaskInfo& task) {
     w.text(*text);
   put(w, task.started_at);
   put(w, task.finished_at);
+  put(w, task.at_once_at);
   return out;
 }
 std::string encode_record(const EpochReport& report) {
@@ -223,6 +224,8 @@ Status give_record(RecordKind kind, std::string_view payload, BackupSummary& sum
         *text = r.text();
       task.started_at = time_of(r);
       task.finished_at = time_of(r);
+      // Older backups end here.
+      if (!r.finished()) task.at_once_at = time_of(r);
       return whole() ? sink.add(task) : garbled_record(kind);
     }
     case RecordKind::epoch: {

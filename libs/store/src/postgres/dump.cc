@@ -117,15 +117,15 @@ struct DumpJournal {
 };
 
 Status dump_registry(Connection& db, ImageSink& sink) {
-  TW_TRY_STATUS(for_each_row(db, "dump_tasks",
-                             "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms FROM "
-                             "tasks ORDER BY cluster, task_id",
-                             {}, kRowsAPortion, [&sink](const Rows& r, int i) {
-                               return sink.add(TaskInfo{std::string(r.text(i, 0)), std::string(r.text(i, 1)),
-                                                        std::string(r.text(i, 2)), std::string(r.text(i, 3)),
-                                                        std::string(r.text(i, 4)), r.time(i, 5),
-                                                        r.time(i, 6)});
-                             }));
+  TW_TRY_STATUS(for_each_row(
+      db, "dump_tasks",
+      "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms, at_once_ms FROM "
+      "tasks ORDER BY cluster, task_id",
+      {}, kRowsAPortion, [&sink](const Rows& r, int i) {
+        return sink.add(TaskInfo{std::string(r.text(i, 0)), std::string(r.text(i, 1)),
+                                 std::string(r.text(i, 2)), std::string(r.text(i, 3)),
+                                 std::string(r.text(i, 4)), r.time(i, 5), r.time(i, 6), r.time(i, 7)});
+      }));
   TW_TRY_STATUS(for_each_row(db, "dump_epochs", kAllEpochs, {}, kRowsAPortion,
                              [&sink](const Rows& r, int i) { return sink.add(epoch_at(r, i)); }));
   TW_TRY_STATUS(for_each_row(db, "dump_token_hours", kAllTokenHours, {}, kRowsAPortion,

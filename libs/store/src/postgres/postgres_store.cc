@@ -136,27 +136,32 @@ class PostgresStore final : public Store {
   Status put_task(const TaskInfo& task) override {
     Params params;
     params.text(task.cluster).text(task.task_id).text(task.group_id).text(task.team).text(task.kind);
-    params.add(number_of(task.started_at)).add(number_of(task.finished_at));
+    params.add(number_of(task.started_at)).add(number_of(task.finished_at)).add(number_of(task.at_once_at));
     return write(
-        "INSERT INTO tasks VALUES($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cluster, task_id) DO UPDATE SET "
+        "INSERT INTO tasks VALUES($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (cluster, task_id) DO UPDATE "
+        "SET "
         "group_id = excluded.group_id, team = excluded.team, kind = excluded.kind, "
-        "started_ms = excluded.started_ms, finished_ms = excluded.finished_ms",
+        "started_ms = excluded.started_ms, finished_ms = excluded.finished_ms, at_once_ms = "
+        "excluded.at_once_ms",
         params);
   }
 
-  Result<std::vector<TaskInfo>> tasks() override {
-    return rows<TaskInfo>(
-        "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms FROM tasks ORDER BY cluster, "
-        "task_id",
-        {}, [](const Rows& r, int i) {
-          return TaskInfo{std::string(r.text(i, 0)),
-                          std::string(r.text(i, 1)),
-                          std::string(r.text(i, 2)),
-                          std::string(r.text(i, 3)),
-                          std::string(r.text(i, 4)),
-                          r.time(i, 5),
-                          r.time(i, 6)};
-        });
+  Result<std::vector<TaskInfo>> tasks() override { return tasks_where("ORDER BY cluster, task_id"); }
+  Result<std::vector<TaskInfo>> moved_tasks() override { return tasks_where("WHERE at_once_ms IS NOT NULL"); }
+  Result<std::vector<TaskInfo>> tasks_where(const char* which) {
+    const auto sql = fmt::format(
+        "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms, at_once_ms FROM tasks {}",
+        which);
+    return rows<TaskInfo>(sql, {}, [](const Rows& r, int i) {
+      return TaskInfo{std::string(r.text(i, 0)),
+                      std::string(r.text(i, 1)),
+                      std::string(r.text(i, 2)),
+                      std::string(r.text(i, 3)),
+                      std::string(r.text(i, 4)),
+                      r.time(i, 5),
+                      r.time(i, 6),
+                      r.time(i, 7)};
+    });
   }
 
   Result<bool> add_epoch(const EpochReport& report) override {

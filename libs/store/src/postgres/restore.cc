@@ -79,8 +79,8 @@ class Loader final : public ImageSink {
   Status add(const TaskInfo& task) override {
     Params params;
     params.text(task.cluster).text(task.task_id).text(task.group_id).text(task.team).text(task.kind);
-    params.add(stamp_of(task.started_at)).add(stamp_of(task.finished_at));
-    return run("INSERT INTO tasks VALUES($1, $2, $3, $4, $5, $6, $7)", params);
+    params.add(stamp_of(task.started_at)).add(stamp_of(task.finished_at)).add(stamp_of(task.at_once_at));
+    return run("INSERT INTO tasks VALUES($1, $2, $3, $4, $5, $6, $7, $8)", params);
   }
   Status add(const EpochReport& report) override { return restore_epoch(db_, report); }
   Status add(const TokenHour& hour) override { return restore_token_hour(db_, hour); }

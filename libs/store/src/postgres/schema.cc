@@ -179,9 +179,14 @@ CREATE TABLE market_journal(
   seq bigint PRIMARY KEY, key text COLLATE "C" NOT NULL UNIQUE, at_ms bigint NOT NULL, body text NOT NULL);
 )sql";
 
+/// When a task would have started had nobody moved it.
+constexpr std::string_view kPgVersion6 =
+    "ALTER TABLE tasks ADD COLUMN at_once_ms bigint;"
+    "CREATE INDEX moved_tasks ON tasks(at_once_ms) WHERE at_once_ms IS NOT NULL;";
+
 /// kPgMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
 constexpr std::array<std::string_view, kSchemaVersion> kPgMigrations{kPgVersion1, kPgVersion2, kPgVersion3,
-                                                                     kPgVersion4, kPgVersion5};
+                                                                     kPgVersion4, kPgVersion5, kPgVersion6};
 constexpr std::int64_t kMillisecondsADay = 86'400'000;
 
 Status check_not_newer(std::int64_t found) {

@@ -13,7 +13,7 @@ namespace tidewatt::store::pg {
 /// Letters, digits and underscores: it stands unescaped in statements.
 bool is_schema_name(const std::string& name);
 
-inline constexpr std::int64_t kSchemaVersion = 5;
+inline constexpr std::int64_t kSchemaVersion = 6;
 
 /// Makes the schema or brings an older one up to date, one server at a time.
 /// @param to  tests make older ones

@@ -138,15 +138,17 @@ class Journal {
 
 Status read_registry(Database& db, ImageSink& sink) {
   {
-    TW_TRY(auto tasks,
-           db.prepare("SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms FROM "
-                      "tasks ORDER BY cluster, task_id"));
+    TW_TRY(
+        auto tasks,
+        db.prepare("SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms, at_once_ms FROM "
+                   "tasks ORDER BY cluster, task_id"));
     while (true) {
       TW_TRY(const bool row, tasks.step());
       if (!row) break;
-      TW_TRY_STATUS(sink.add(TaskInfo{std::string(tasks.text(0)), std::string(tasks.text(1)),
-                                      std::string(tasks.text(2)), std::string(tasks.text(3)),
-                                      std::string(tasks.text(4)), tasks.time(5), tasks.time(6)}));
+      TW_TRY_STATUS(
+          sink.add(TaskInfo{std::string(tasks.text(0)), std::string(tasks.text(1)),
+                            std::string(tasks.text(2)), std::string(tasks.text(3)),
+                            std::string(tasks.text(4)), tasks.time(5), tasks.time(6), tasks.time(7)}));
     }
   }
   TW_TRY_STATUS(read_reports(db, sink));

@@ -1,10 +1,12 @@
 #include "reader.h"
 
-#include "months.h"
-#include "team_hours.h"
+#include <fmt/format.h>
 
 #include <optional>
 #include <utility>
+
+#include "months.h"
+#include "team_hours.h"
 
 namespace tidewatt::store {
 namespace {
@@ -90,19 +92,25 @@ Status Reader::team_hours(const ledger::ImageParts& parts, ledger::ImageSink& si
   return merge.end();
 }
 
-Result<std::vector<ledger::TaskInfo>> Reader::tasks() {
-  return all_rows<ledger::TaskInfo>(pool_,
-                                    "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms "
-                                    "FROM tasks ORDER BY cluster, task_id",
-                                    [](const Statement& row) {
-                                      return ledger::TaskInfo{std::string(row.text(0)),
-                                                              std::string(row.text(1)),
-                                                              std::string(row.text(2)),
-                                                              std::string(row.text(3)),
-                                                              std::string(row.text(4)),
-                                                              row.time(5),
-                                                              row.time(6)};
-                                    });
+Result<std::vector<ledger::TaskInfo>> Reader::tasks() { return tasks_where("ORDER BY cluster, task_id"); }
+Result<std::vector<ledger::TaskInfo>> Reader::moved_tasks() {
+  return tasks_where("WHERE at_once_ms IS NOT NULL");
+}
+
+Result<std::vector<ledger::TaskInfo>> Reader::tasks_where(std::string_view which) {
+  const auto sql = fmt::format(
+      "SELECT cluster, task_id, group_id, team, kind, started_ms, finished_ms, at_once_ms FROM tasks {}",
+      which);
+  return all_rows<ledger::TaskInfo>(pool_, sql, [](const Statement& row) {
+    return ledger::TaskInfo{std::string(row.text(0)),
+                            std::string(row.text(1)),
+                            std::string(row.text(2)),
+                            std::string(row.text(3)),
+                            std::string(row.text(4)),
+                            row.time(5),
+                            row.time(6),
+                            row.time(7)};
+  });
 }
 
 Result<std::vector<ledger::TokenRecord>> Reader::tokens() {

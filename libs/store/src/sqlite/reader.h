@@ -59,11 +59,13 @@ class Reader {
   Result<std::unique_ptr<ledger::CurveReader>> curve(const ledger::NodeKey& node, UtcRange range,
                                                      std::size_t limit);
   Result<std::vector<ledger::TaskInfo>> tasks();
+  Result<std::vector<ledger::TaskInfo>> moved_tasks();
   Result<std::vector<ledger::TokenRecord>> tokens();
   Result<std::vector<ledger::AuditEntry>> audit(std::size_t limit);
   Status ping();
 
  private:
+  Result<std::vector<ledger::TaskInfo>> tasks_where(std::string_view which);
   /// Runs `from_tables` in one snapshot, then `from_memory` under the state's lock, both of the same instant;
   /// both anew when a checkpoint moved amounts from memory to the tables in between.
   Status consistently(Database& db, const std::function<Status()>& from_tables,

@@ -49,13 +49,13 @@ class Loader final : public ImageSink {
   Loader(Database& db, UtcTime now) : db_(db), now_(now) {}
 
   Status add(const TaskInfo& task) override {
-    TW_TRY(auto put, db_.prepare("INSERT INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?)"));
+    TW_TRY(auto put, db_.prepare("INSERT INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
     put.bind(1, task.cluster)
         .bind(2, task.task_id)
         .bind(3, task.group_id)
         .bind(4, task.team)
         .bind(5, task.kind);
-    put.bind(6, ms(task.started_at)).bind(7, ms(task.finished_at));
+    put.bind(6, ms(task.started_at)).bind(7, ms(task.finished_at)).bind(8, ms(task.at_once_at));
     return put.run();
   }
   Status add(const EpochReport& report) override {

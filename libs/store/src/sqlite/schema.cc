@@ -104,9 +104,14 @@ CREATE TABLE market_journal(
   seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at_ms INTEGER NOT NULL, body TEXT NOT NULL);
 )sql";
 
+/// When a task would have started had nobody moved it.
+constexpr std::string_view kVersion6 =
+    "ALTER TABLE tasks ADD COLUMN at_once_ms INTEGER;"
+    "CREATE INDEX moved_tasks ON tasks(at_once_ms) WHERE at_once_ms IS NOT NULL;";
+
 /// kMigrations[n] takes version n to n + 1. Never changed once released: a change is a new entry.
-constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3, kVersion4,
-                                                                   kVersion5};
+constexpr std::array<std::string_view, kSchemaVersion> kMigrations{kVersion1, kVersion2, kVersion3,
+                                                                   kVersion4, kVersion5, kVersion6};
 
 Result<std::int64_t> version_of(Database& db) {
   TW_TRY(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));

@@ -10,7 +10,7 @@
 
 namespace tidewatt::store {
 
-inline constexpr std::int64_t kSchemaVersion = 5;
+inline constexpr std::int64_t kSchemaVersion = 6;
 
 /// Makes the tables or migrates them, one transaction per version.
 /// @param to  tests make older ones

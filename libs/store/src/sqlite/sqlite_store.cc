@@ -125,17 +125,20 @@ class SqliteStore final : public Store {
   Status put_task(const TaskInfo& task) override {
     return writer_.run([&task](Database& db) -> Status {
       TW_TRY_STATUS(note_team(db, task));
-      TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?)"));
+      TW_TRY(auto put, db.prepare("INSERT OR REPLACE INTO tasks VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
       put.bind(1, task.cluster)
           .bind(2, task.task_id)
           .bind(3, task.group_id)
           .bind(4, task.team)
           .bind(5, task.kind);
-      put.bind(6, milliseconds(task.started_at)).bind(7, milliseconds(task.finished_at));
+      put.bind(6, milliseconds(task.started_at))
+          .bind(7, milliseconds(task.finished_at))
+          .bind(8, milliseconds(task.at_once_at));
       return put.run();
     });
   }
   Result<std::vector<TaskInfo>> tasks() override { return reader_.tasks(); }
+  Result<std::vector<TaskInfo>> moved_tasks() override { return reader_.moved_tasks(); }
 
   Result<bool> add_epoch(const EpochReport& report) override {
     return changed([&](Database& db) { return insert_epoch(db, report); });

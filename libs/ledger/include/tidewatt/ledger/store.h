@@ -89,6 +89,8 @@ struct TaskInfo {
   std::string kind;  ///< training | inference | batch | service | dev, empty = unknown
   std::optional<UtcTime> started_at;
   std::optional<UtcTime> finished_at;
+  /// When it would have started had nobody moved it; absent = it wasn't moved, or nobody recorded it.
+  std::optional<UtcTime> at_once_at{};
 };
 
 /// A bearer token: only its hash is kept.
@@ -168,6 +170,8 @@ class Store : public ImageSource {
   // -- registry
   virtual Status put_task(const TaskInfo& task) = 0;
   [[nodiscard]] virtual Result<std::vector<TaskInfo>> tasks() = 0;
+  /// Those with at_once_at, in any order: few, and found without reading all.
+  [[nodiscard]] virtual Result<std::vector<TaskInfo>> moved_tasks() = 0;
 
   // -- what tasks report
   /// @return false = this epoch of the task is known already, and stays as it is

@@ -18,6 +18,9 @@ inline constexpr std::string_view kDomainPsys = "psys";
 /// A second view of what "platform" measures: shown, in no total.
 inline constexpr std::string_view kDomainSecondMeter = "meter";
 
+/// A meter of the whole site, cooling and all: in no node's total; reports make the period's PUE of it.
+inline constexpr std::string_view kDomainFacility = "facility";
+
 /// All meters of domain "platform" measure the same: what the node draws from its supplies. Each kind has
 /// places of its own, so that two of them are never taken for one.
 inline constexpr int kPlatformAcpi = 0;

@@ -22,8 +22,8 @@ struct ClientRequest {
 struct ClientOptions {
   Milliseconds deadline{10'000};  ///< for the whole exchange
   std::size_t max_response_bytes = 64U << 20U;
-  std::string ca_file;  ///< PEM to trust besides the system's store
-  std::string ca_pem{};   ///< the same as text
+  std::string ca_file;   ///< PEM to trust besides the system's store
+  std::string ca_pem{};  ///< the same as text
   /// Neither certificate nor host name is verified: only for devices with a certificate of their own making.
   bool insecure = false;
 };

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "tidewatt/carbon/signals.h"
 #include "tidewatt/ledger/image.h"
+#include "tidewatt/ledger/reports.h"
 #include "tidewatt/ledger/store.h"
 #include "tidewatt/reports/report.h"
 
@@ -29,6 +31,10 @@ struct Question {
   /// nullptr = everybody's; else the tasks that may be seen, (cluster, id). Not with node or cluster.
   const std::set<std::pair<std::string, std::string>>* tasks = nullptr;
   std::string team;  ///< where `tasks` are all those of one team: which
+  /// Tokens by group and hour, of the window at least; they are told by task group alone.
+  const std::vector<ledger::TokenHour>* tokens = nullptr;
+  /// The tasks with at_once_at, at least; nullptr = nothing was recorded of any.
+  const std::vector<ledger::TaskInfo>* moved = nullptr;
 };
 
 /// The registry's tasks; what it gives lives until gather() is over.
@@ -48,6 +54,8 @@ Result<Booked> gather(ledger::ImageSource& source, const Question& question,
 /// told before its month was sealed (the first one that ever was, where all came later).
 carbon::HourlySeries values_at_seal(const std::vector<carbon::StoredPoint>& revisions, const Window& window,
                                     const std::vector<ledger::Seal>& seals, bool cfe_share);
+/// The window and the hours before it in which its moved tasks would have run; nullopt = there are none.
+std::optional<Window> moved_window(const Booked& booked);
 /// All zones' series of a window.
 std::map<std::string, ZoneSeries> zones_of(const carbon::Signals& signals, const Window& window,
                                            const std::vector<ledger::Seal>& seals);

@@ -33,6 +33,8 @@ struct Policy {
   carbon::Factor factor;
   carbon::FactorTable zone_factors;  ///< of the zones that it names, instead of `factor`
   std::map<std::string, ZoneSeries> zones;
+  /// The same from when moved tasks would have started on; see moved_window().
+  std::map<std::string, ZoneSeries> moved_zones;
 
   /// Clean energy bought for the whole organisation by certificates or contracts [kWh per month]; its factor
   /// is 0.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,6 +47,47 @@ struct Subject {
   Milliseconds device_time{0};  ///< of accelerators, held or present
   bool shared_devices = false;
   std::set<std::string> domains;  ///< those that make the total
+  /// Prompt and completion tokens of the window's hours; nullopt = not known, by `tokens_reason`.
+  std::optional<std::int64_t> tokens;
+  std::string_view tokens_reason = "tokens_are_of_groups";
+};
+
+/// A figure or why there is none. Reasons are codes; text_of says them in words.
+struct Figure {
+  std::optional<double> value;
+  std::string_view reason;
+};
+
+/// Facility over IT energy, both metered, over the hours in which no meter had a gap.
+struct MeteredPue {
+  Figure value;
+  double facility_kwh = 0;
+  double machines_kwh = 0;
+  std::size_t hours = 0;
+  bool sums_shown = true;  ///< the asker may see the energy of the whole site
+};
+
+/// A task that ran later than it would have at once, as was recorded when it was moved.
+struct MovedTask {
+  std::string cluster;  ///< with `line`, the line that it stands in
+  std::string line;
+  /// Energy of one hour of the window, and the hour it would have been used in: the task's hours with energy,
+  /// one after the other from when it would have started.
+  struct Piece {
+    UtcHour hour{};
+    UtcHour at_once{};
+    std::string zone;
+    WideMicrojoules energy{};
+  };
+  std::vector<Piece> pieces;  ///< at least one
+};
+
+/// Realised, at the energy that was metered. The two kinds are never added.
+struct Savings {
+  Figure attributional_kg;  ///< by average intensities
+  Figure consequential_kg;  ///< by marginal intensities
+  std::size_t tasks = 0;
+  std::size_t unknown_tasks = 0;  ///< of them, in neither figure: an hour's intensity isn't known
 };
 
 struct Booked {
@@ -55,12 +97,9 @@ struct Booked {
   WideMicrojoules unattributed{};        ///< of the nodes, where the lines are of tasks
   std::optional<WideMicrojoules> whole;  ///< of all nodes; nullopt = wasn't asked for
   std::vector<ledger::Seal> seals;       ///< of the window's months
-};
-
-/// A figure or why there is none. Reasons are codes; text_of says them in words.
-struct Figure {
-  std::optional<double> value;
-  std::string_view reason;
+  std::vector<MovedTask> moved;
+  std::string_view moved_reason = "no_move_recorded";  ///< where none is there
+  MeteredPue pue{{std::nullopt, "no_facility_meter"}};
 };
 
 struct HourlyCarbon {
@@ -100,12 +139,15 @@ struct Line {
   std::set<std::string> domains;
   Figure embodied_kg;
   Figure sci_per_task_hour;  ///< [g]
-  Figure sci_per_token;
+  Figure sci_per_token;      ///< [g]
+  std::optional<std::int64_t> tokens;
+  bool sci_with_overhead = false;  ///< a PUE is known, and the overhead is in it
   Figure energy_cost;
   Figure demand_cost;
   std::optional<double> peak_kw;  ///< the highest hourly mean
   Figure carbon_cost_eur;         ///< of annual_kg, else of the hourly figure
   Figure cfe_share;
+  Savings savings;
 
   std::optional<WideMicrojoules> adjustments;
   std::size_t adjusted_hours = 0;
@@ -136,6 +178,13 @@ struct SeriesUse {
   bool scope2 = false;
 };
 
+/// Which PUE holds: the metered one, else what is stated.
+struct PueUse {
+  Figure value;
+  bool metered = false;
+  MeteredPue meters;  ///< its reason says why it isn't metered
+};
+
 struct Report {
   Window window;
   std::string period;  ///< empty = a window of its own
@@ -150,6 +199,7 @@ struct Report {
   std::optional<WideMicrojoules> unattributed;
   std::vector<FactorUse> zone_factors;  ///< beside `factor`, by zone and year
   std::vector<SeriesUse> series;
+  PueUse pue;
   std::vector<Day> days;
   std::optional<BatteryRun> battery;
   Policy policy;

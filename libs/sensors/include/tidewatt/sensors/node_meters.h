@@ -57,6 +57,7 @@ struct SnmpOptions {
   std::string state_folder;       ///< where our snmp.conf may be written
   int first_index = 0;            ///< of its readings: a node may have a second unit for its second supply
   Milliseconds deadline{5'000};
+  bool of_facility = false;  ///< meters the whole site: domain "facility"
 };
 /// apc, apc-rpdu, sentry3, sentry4, eaton, raritan.
 std::vector<std::string> snmp_models();

@@ -56,6 +56,7 @@ class FaultyStore final : public ledger::Store {
   }
   Status put_task(const ledger::TaskInfo& task) override { return inner_.put_task(task); }
   Result<std::vector<ledger::TaskInfo>> tasks() override { return inner_.tasks(); }
+  Result<std::vector<ledger::TaskInfo>> moved_tasks() override { return inner_.moved_tasks(); }
   Result<bool> add_epoch(const ledger::EpochReport& report) override { return inner_.add_epoch(report); }
   Result<std::vector<ledger::EpochReport>> epochs(const std::string& cluster, const std::string& task_id,
                                                   std::size_t limit) override {

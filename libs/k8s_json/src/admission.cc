@@ -54,8 +54,8 @@ std::optional<double> energy_of(const dom::object& annotations, double hours) {
     const auto value = parse_double(text_at(annotations, key));
     return value && *value >= 0 && *value <= kMost ? value : std::nullopt;
   };
-  if (const auto energy = number(k8s::kEnergyAnnotation)) return energy;
-  const auto power = number(k8s::kPowerAnnotation);
+  if (const auto energy = number(k8s::kEstimatedEnergyAnnotation)) return energy;
+  const auto power = number(k8s::kEstimatedPowerAnnotation);
   return power ? std::optional(*power * hours / kPerKilo) : std::nullopt;
 }
 

@@ -19,8 +19,8 @@ inline constexpr std::string_view kCleanWindowGate = "tidewatt.io/clean-window";
 inline constexpr std::string_view kLatestStartAnnotation = "tidewatt.io/latest-start";
 
 /// What a pod says of what it will take: kWh in all, or watts for estimated-duration-hours (8).
-inline constexpr std::string_view kEnergyAnnotation = "tidewatt.io/estimated-energy-kwh";
-inline constexpr std::string_view kPowerAnnotation = "tidewatt.io/estimated-power-watts";
+inline constexpr std::string_view kEstimatedEnergyAnnotation = "tidewatt.io/estimated-energy-kwh";
+inline constexpr std::string_view kEstimatedPowerAnnotation = "tidewatt.io/estimated-power-watts";
 inline constexpr std::string_view kConstrainedLabel = "carbon-budget-constrained";
 
 /// What the rules look at in a pod, or in the template of a Job's pods.

@@ -56,7 +56,9 @@ void fill_sqlite(Database& db, std::int64_t version) {
                   "INSERT INTO tasks VALUES('default', 't1', '', 'vision', '', NULL, NULL)",
                   kNoon.time_since_epoch().count(), hour)));
   // From version 4 on a program keeps the sums by team itself.
-  if (version >= 4) ASSERT_TRUE(db.exec(std::string{kFillTeamHours}));
+  if (version >= 4) {
+    ASSERT_TRUE(db.exec(std::string{kFillTeamHours}));
+  }
   auto put = db.prepare("INSERT INTO nodes VALUES(1, 'default', 'n1', 1, ?, x'')");
   ASSERT_TRUE(put);
   const auto cursor = encode(cursor_at(1));

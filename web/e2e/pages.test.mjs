@@ -355,10 +355,38 @@ test("a zone shows its chain, its forecast's band and score; what isn't known is
   });
 });
 
+test("node and task show carbon by the hourly signal beside the annual factor, with kind and quality; hidden where carbon is", async () => {
+  await on({}, "/nodes/gpu-a01", async (page) => {
+    const now = await page.locator("[data-method=hourly_signal]").innerText();
+    assert.match(now, /612 g\/kWh · average · life cycle · consumption · forecast/);
+    assert.match(now, /▲ own forecast/);
+  });
+  await on({ lang: "zh" }, "/tasks/train-7", async (page) => {
+    const text = await page.locator("[data-card=carbon]").innerText();
+    assert.match(text, /年度因子法/);
+    assert.match(text, /逐时信号法.*96\.8% 的能耗有已知碳强度 · 平均 · 直接排放/s);
+  });
+  for (const path of ["/nodes/gpu-a01", "/tasks/train-7"])
+    await on({ token: "hidden" }, path, async (page) => assert.equal(await page.locator("[data-method=hourly_signal]").count(), 0, path));
+});
+
+test("a zone that is off says so in one language, and its newest days fit a phone", async () => {
+  await on({ lang: "zh" }, "/carbon?zone=SE", async (page) => {
+    const text = await page.locator(".message.warn").innerText();
+    assert.match(text, /SE 无可用信号：.*应答超时/);
+    assert.doesNotMatch(text, /[a-z]{3,} [a-z]{3,}/);
+  });
+  await on({ width: 390, height: 844, phone: true }, "/carbon?zone=DE", async (page) => {
+    const box = await page.locator(".heat svg").first().boundingBox();
+    assert.equal(box.x + box.width <= 390, true, JSON.stringify(box));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth) <= 390, true);
+  });
+});
+
 test("a report has both methods side by side, says what is uncovered, and why a figure is missing", async () => {
   await on({}, "/reports?scope=team", async (page, problems) => {
     const text = await page.locator("main").innerText();
-    for (const said of [/Annual factor/, /Hourly signal/, /24 hours with/, /came after the seal/, /unattributed, in no line/]) assert.match(text, said);
+    for (const said of [/Annual factor/, /Hourly signal/, /24 hours with/, /came after the seal/, /unattributed, in no line/, /PUE 1\.25, metered over 701 hours/, /7 moved tasks \(1 without a figure\)/]) assert.match(text, said);
     assert.match(await page.locator(".report-table .unknown").first().getAttribute("aria-label"), /direct/);
     assert.equal(await page.locator("a[href*='format=csv']").count(), 1);
     assert.deepEqual(problems, []);

@@ -1,5 +1,6 @@
 // Answers of the mock server, in the shapes of the HTTP API.
 import { gapsOf, iso, kHour, kwh, str } from "./data.mjs";
+import { signalNow } from "./carbon.mjs";
 
 const kRanges = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
 
@@ -432,7 +433,7 @@ export class Api {
     const node = this.find(id);
     const w = this.tenant ? null : this.powerNow([node]).power_watts;
     if (!this.visible) return { power_watts: w, carbon_hidden_reason: "no_factor_configured" };
-    return { power_watts: w, grams_per_hour: w === null ? null : w * this.factor.value, intensity_g_per_kwh: this.factor.value * 1000, kind: "annual_factor", quality: "static", zone: node.zone, at: iso(this.world.now - 8000) };
+    return { power_watts: w, grams_per_hour: w === null ? null : w * this.factor.value, intensity_g_per_kwh: this.factor.value * 1000, kind: "annual_factor", quality: "static", zone: node.zone, at: iso(this.world.now - 8000), hourly_signal: signalNow(node.zone, w) };
   }
 
   sources() {

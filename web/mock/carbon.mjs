@@ -36,6 +36,15 @@ export function zone(world, name, what, query) {
   return null;
 }
 
+/** What a power emits now by its zone's signal; null where the zone has no chain. */
+export function signalNow(name, watts) {
+  const z = kZones[name];
+  if (!z) return null;
+  const average = z.kind === "average";
+  const { since, ...now } = state(name, z);
+  return { ...now, intensity_g_per_kwh: z.value, provider: z.value === null ? null : z.state === "own_forecast" ? "tidewatt" : "electricitymaps", grams_per_hour: z.value === null || !average || watts === null ? null : (watts * z.value) / 1000, reason: z.value === null ? "signal_off" : average ? null : "marginal_series" };
+}
+
 const known = (value) => ({ value, reason: null });
 const unknown = (reason) => ({ value: null, reason });
 
@@ -53,7 +62,8 @@ function line(id, kwh, visible, scope) {
     scope3_3: { upstream_kgco2e: known(kwh * 0.05), losses_kgco2e: unknown("no_grid_loss") },
     overhead: { energy_kwh: known(kwh * 0.25), kgco2e: known(kg * 0.25), base: "components", domains: ["cpu_package", "gpu"] },
     embodied: { kgco2e: unknown("no_embodied_factor") },
-    sci: { g_per_device_hour: unknown("no_embodied_factor"), g_per_token: unknown("no_usage_reported") },
+    savings: { baseline: "at_once", attributional_kgco2e: known(kwh * 0.03), consequential_kgco2e: unknown("no_marginal_series"), moved_tasks: 7, tasks_without_figure: 1 },
+    sci: { g_per_device_hour: unknown("no_embodied_factor"), g_per_token: unknown("tokens_are_of_groups"), tokens: null, includes_overhead: false },
   };
   return row;
 }
@@ -69,7 +79,8 @@ export function report(period, query, api) {
     seals: [{ month: period, sealed_at: iso(from + 38 * 24 * kHour), rows: 744, hash: "9f3c".repeat(16) }],
     ...(visible ? { emission_factor: { ...api.factor, kind: "average", boundary: "direct" } } : { carbon_hidden_reason: "no_factor_configured" }),
     series: [{ ...head("DE", kZones.DE), known_hours: 696, window_hours: 720, may_enter_scope2: true }],
-    stated: { currency: "EUR", tariff: "0.18", carbon_price_eur_per_tonne: 80 },
+    pue: { value: 1.25, reason: null, from: "metered", not_metered_reason: null, facility_kwh: 2790, machines_kwh: 2232, metered_hours: 701 },
+    stated: { pue: null, currency: "EUR", tariff: "0.18", carbon_price_eur_per_tonne: 80 },
     lines, total: { ...line("total", lines.reduce((s, l) => s + l.energy_kwh, 0), visible, scope), cluster: null },
     unattributed_kwh: scope === "team" || scope === "task" ? 186 : null,
     battery: { cfe_share_without: 0.63, cfe_share_with: 0.71, added_share: 0.08, charged_kwh: 100, delivered_kwh: 90, cost: 4.5 },

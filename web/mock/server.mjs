@@ -108,6 +108,7 @@ async function api(request, response, url) {
     ] });
   }
   if (path === "/carbon/zones") return send(response, 200, scenario === "empty" ? { zones: [] } : zones());
+  if (path === "/carbon/accounting") return send(response, 200, { ...report("2026-11", q, a), period: null });
   if (part[1] === "carbon" && part.length === 4) {
     const answer = zone(worldOf(scenario), part[2], part[3], q);
     return answer ? send(response, 200, answer) : problem(response, 404, "not_found", `there is no carbon zone "${part[2]}": see /api/v1/carbon/zones`);

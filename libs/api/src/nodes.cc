@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "carbon_now.h"
 #include "curve_view.h"
 #include "energy_view.h"
 #include "handlers.h"
@@ -309,6 +310,7 @@ net::Response get_node_carbon_rate(Core& core, const Call& call) {
         power && !call.is_tenant() ? Json((*power * intensity).value()) : Json(nullptr);
     answer["intensity_g_per_kwh"] = intensity.value();
     answer["emission_factor"] = factor_json(factor);
+    answer["hourly_signal"] = hourly_signal_now(core, node.zone, call.is_tenant() ? std::nullopt : power);
     if (view.placeholder)
       notes.push_back(note("placeholder_factor",
                            "placeholder factor, not authoritative: no emission factor is configured",

@@ -113,6 +113,26 @@ TEST_F(AccountingTest, ACorrectionAfterTheSealIsALineOfItsOwn) {
   EXPECT_NEAR(late["adjustments"]["hourly_signal_kgco2e"]["value"].get<double>(), 0.0018, 1e-12);
 }
 
+TEST_F(AccountingTest, WhatAMoveSavedIsToldOnceItsBaselineIsRecorded) {
+  const auto saved = [&] { return report("?scope=team&id=vision", ops_)["total"]["carbon"]["savings"]; };
+  EXPECT_EQ(saved()["attributional_kgco2e"]["reason"], "no_move_recorded");
+  const auto told =
+      call("POST", "/api/v1/tasks", ops_,
+           R"({"task_id":"t1","team":"vision","would_have_started_at":"2026-03-01T08:30:00Z"})");
+  EXPECT_EQ(Json::parse(told.body)["would_have_started_at"], "2026-03-01T08:30:00Z");
+  EXPECT_EQ(saved()["attributional_kgco2e"]["reason"], "no_intensity_of_baseline");
+  const auto hourly = report("?scope=team&id=vision", ops_)["total"]["carbon"]["hourly_signal"];
+  for (const auto& [hour, grams] : {std::pair{"08", 500}, std::pair{"09", 700}, std::pair{"11", 100}})
+    zone_->tell("2026-03-01T" + std::string{hour} + ":00:00Z", grams, "2026-03-01T11:00:00Z");
+  // At 10 h 300 g instead of 500 g, at 11 h, which was the uncovered one, 100 g instead of 700 g.
+  EXPECT_NEAR(saved()["attributional_kgco2e"]["value"].get<double>(),
+              hourly["covered_kwh"].get<double>() * 0.2 + hourly["uncovered_kwh"].get<double>() * 0.6, 1e-12);
+  // Told once, it stays.
+  call("POST", "/api/v1/tasks", ops_,
+       R"({"task_id":"t1","team":"vision","finished_at":"2026-03-01T12:00:00Z"})");
+  EXPECT_EQ(saved()["moved_tasks"], 1);
+}
+
 TEST_F(AccountingTest, TheSameQuestionGetsTheSameBytesInEachFormat) {
   for (const auto* format : {"json", "csv", "md", "html"}) {
     const auto target = std::string{"/api/v1/reports/2026-03?scope=team&format="} + format;

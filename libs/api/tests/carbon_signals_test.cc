@@ -113,6 +113,76 @@ TEST_F(CarbonSignals, UnknownZonesAreNotFound) {
     EXPECT_EQ(call("GET", std::string{"/api/v1/carbon/FR/"} + what, ops_).status, 404);
 }
 
+/// A node of zone DE that draws 1,000 W.
+class NodeCarbon : public CarbonSignals {
+ protected:
+  void drawing(bool configured) {
+    auto options = make_options();
+    options.signals = fake_;
+    if (configured) options.factor = configured_factor();
+    restart(options);
+    ops_ = token(Role::ops);
+    node("n1", "DE");
+  }
+  void node(const std::string& id, const std::string& zone) {
+    for (const char* at : {"2026-03-01T10:00:00Z", "2026-03-01T10:01:00Z"}) {
+      auto json = Json::parse(beat(id, at, 1000, {"t1"}));
+      json["zone"] = zone;
+      post(json.dump());
+    }
+  }
+  Json rate(const std::string& who, const std::string& id = "n1") {
+    return get("/api/v1/nodes/" + id + "/carbon-rate", who);
+  }
+};
+
+TEST_F(NodeCarbon, StandsByItsZonesSignalBesideTheAnnualFactorWithKindAndQuality) {
+  drawing(true);
+  const auto got = rate(ops_);
+  EXPECT_EQ(got.at("kind"), "annual_factor");
+  const auto signal = got.at("hourly_signal");
+  EXPECT_DOUBLE_EQ(signal.at("grams_per_hour").get<double>(), 280);
+  EXPECT_NE(got.at("grams_per_hour"), signal.at("grams_per_hour"));
+  EXPECT_EQ(signal.at("intensity_g_per_kwh"), 280);
+  EXPECT_EQ(signal.at("kind"), "average");
+  EXPECT_EQ(signal.at("boundary"), "life_cycle");
+  EXPECT_EQ(signal.at("quality"), "measured");
+  EXPECT_EQ(signal.at("provider"), "electricitymaps");
+  EXPECT_EQ(signal.at("age_seconds"), 70);
+  EXPECT_EQ(signal.at("reason"), nullptr);
+}
+
+TEST_F(NodeCarbon, OfADegradedZoneSaysSoAndOfOneThatIsOffHasNoNumber) {
+  drawing(true);
+  degrade(carbon::ChainStep::own_forecast);
+  EXPECT_EQ(rate(ops_).at("hourly_signal").at("degraded_reason"), "why it is so");
+  EXPECT_EQ(rate(ops_).at("hourly_signal").at("state"), "own_forecast");
+  degrade(carbon::ChainStep::off);
+  const auto off = rate(ops_).at("hourly_signal");
+  EXPECT_EQ(off.at("grams_per_hour"), nullptr);
+  EXPECT_EQ(off.at("intensity_g_per_kwh"), nullptr);
+  EXPECT_EQ(off.at("reason"), "signal_off");
+}
+
+TEST_F(NodeCarbon, MarginalIntensitiesMakeNoGramsAndAnotherZoneHasNoSignal) {
+  drawing(true);
+  fake_->status.identity.kind = carbon::SignalKind::marginal;
+  const auto marginal = rate(ops_).at("hourly_signal");
+  EXPECT_EQ(marginal.at("intensity_g_per_kwh"), 280);
+  EXPECT_EQ(marginal.at("grams_per_hour"), nullptr);
+  EXPECT_EQ(marginal.at("reason"), "marginal_series");
+  node("n2", "FR");
+  EXPECT_EQ(rate(ops_, "n2").at("hourly_signal"), nullptr);
+}
+
+TEST_F(NodeCarbon, FollowsTheThreeTiers) {
+  drawing(false);
+  EXPECT_TRUE(rate(ops_).contains("hourly_signal"));
+  EXPECT_FALSE(rate(token(Role::viewer)).contains("hourly_signal"));
+  drawing(true);
+  EXPECT_EQ(rate(token(Role::viewer)).at("hourly_signal").at("grams_per_hour"), 280);
+}
+
 TEST_F(CarbonSignals, EachStepBelowTheFirstIsAnAlert) {
   EXPECT_EQ(get("/api/v1/dashboard/stats", ops_).at("alerts").size(), 0U);
   for (const auto step : {carbon::ChainStep::cached_forecast, carbon::ChainStep::own_forecast,

@@ -55,6 +55,10 @@ void fill_sqlite(Database& db, std::int64_t version) {
                   "{0}); INSERT INTO energy_hourly VALUES(3, {1}, 7, 0, 0, 0, 0, 0, 20000, 0, 0, 0, 1); "
                   "INSERT INTO tasks VALUES('default', 't1', '', 'vision', '', NULL, NULL)",
                   kNoon.time_since_epoch().count(), hour)));
+  // From version 4 on a program keeps the sums by team itself.
+  if (version >= 4) {
+    ASSERT_TRUE(db.exec(std::string{kFillTeamHours}));
+  }
   auto put = db.prepare("INSERT INTO nodes VALUES(1, 'default', 'n1', 1, ?, x'')");
   ASSERT_TRUE(put);
   const auto cursor = encode(cursor_at(1));

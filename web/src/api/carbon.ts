@@ -29,7 +29,8 @@ export interface ReportCarbon {
   scope3_3: { upstream_kgco2e: Figure; losses_kgco2e: Figure };
   overhead: { energy_kwh: Figure; kgco2e: Figure; base: string; domains: string[] };
   embodied: { kgco2e: Figure };
-  sci: { g_per_device_hour: Figure; g_per_token: Figure };
+  savings: { baseline: string; attributional_kgco2e: Figure; consequential_kgco2e: Figure; moved_tasks: number; tasks_without_figure: number };
+  sci: { g_per_device_hour: Figure; g_per_token: Figure; tokens: number | null; includes_overhead: boolean };
 }
 export interface ReportLine {
   id: string;
@@ -58,7 +59,8 @@ export interface Report {
   zone_factors?: (Factor & { zone: string })[];
   carbon_hidden_reason?: string;
   series: (SeriesHead & { known_hours: number; window_hours: number; may_enter_scope2: boolean })[];
-  stated: { currency: string; tariff: Maybe<string>; carbon_price_eur_per_tonne: number };
+  pue: { value: Maybe<number>; reason: Maybe<string>; from: Maybe<string>; not_metered_reason: Maybe<string>; facility_kwh: Maybe<number>; machines_kwh: Maybe<number>; metered_hours: number };
+  stated: { pue: Maybe<{ value: number; source: Maybe<string> }>; currency: string; tariff: Maybe<string>; carbon_price_eur_per_tonne: number };
   lines: ReportLine[];
   total: ReportLine;
   unattributed_kwh: Maybe<number>;
@@ -85,5 +87,11 @@ const reportQuery = (q: ReportQuestion): Record<string, string> => ({ scope: q.s
 
 export const useReport = (q: ReportQuestion): UseQueryResult<Report, Error> =>
   useQuery({ queryKey: ["report", q.period, q.scope, q.id, q.simulated], queryFn: ({ signal }) => get<Report>(`/reports/${encodeURIComponent(q.period)}`, reportQuery(q), signal), staleTime: 60_000, retry: false });
+
+export interface AccountingQuestion { scope: string; id: string; cluster: string; range: string }
+
+/** The same figures as a report's, of any window. */
+export const useAccounting = (q: AccountingQuestion, every: number | false): UseQueryResult<Report, Error> =>
+  useQuery({ queryKey: ["accounting", q.scope, q.id, q.cluster, q.range], queryFn: ({ signal }) => get<Report>("/carbon/accounting", { ...q }, signal), refetchInterval: every, retry: false });
 
 export const reportHref = (q: ReportQuestion, format: string, lang: string): string => apiPath(`/reports/${encodeURIComponent(q.period)}`, { ...reportQuery(q), format, lang });

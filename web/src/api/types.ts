@@ -375,7 +375,24 @@ export interface CarbonRate {
   quality?: string;
   zone?: Maybe<string>;
   at?: Maybe<string>;
+  /** null: the zone has no chain; absent where carbon is hidden. */
+  hourly_signal?: Maybe<RateSignal>;
   carbon_hidden_reason?: string;
+}
+
+export interface RateSignal {
+  zone: string;
+  kind: string;
+  boundary: string;
+  basis: string;
+  state: string;
+  degraded_reason: Maybe<string>;
+  age_seconds: Maybe<number>;
+  quality: Maybe<string>;
+  provider: Maybe<string>;
+  intensity_g_per_kwh: Maybe<number>;
+  grams_per_hour: Maybe<number>;
+  reason: Maybe<string>;
 }
 
 export interface TaskRow {

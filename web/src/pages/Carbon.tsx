@@ -6,11 +6,12 @@ import { usePrefs } from "../app/prefs";
 import { hourlyMeans, kCiScale } from "../chart/classes";
 import { HeatMap } from "../chart/HeatMap";
 import { Intensity } from "../chart/Intensity";
-import { count, known, number } from "../format/number";
+import { count, kUnknown, known, number } from "../format/number";
 import { useWords } from "../i18n";
 import { Empty, ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Value } from "../ui/Value";
 
+const kWhy = { "carbon.why.cached_forecast": "carbon.why.cached_forecast", "carbon.why.own_forecast": "carbon.why.own_forecast", "carbon.why.profile": "carbon.why.profile", "carbon.why.off": "carbon.why.off" } as const;
 const kSteps = ["latest", "cached_forecast", "own_forecast", "profile", "off"] as const;
 
 export function Carbon(): JSX.Element {
@@ -34,6 +35,17 @@ export function Carbon(): JSX.Element {
   );
 }
 
+/** What went wrong, by its kind in words; what the provider itself said stands in the title. */
+const failureText = (failure: string, code: (prefix: string, c: unknown) => string): string => code("carbon.f", failure.split(":")[0]);
+
+/** The server's reason follows from the step; who failed and how stands behind it. */
+function whyOf(z: ZoneState, t: ReturnType<typeof useWords>["t"], code: (prefix: string, c: unknown) => string): string {
+  const key = `carbon.why.${z.state}`;
+  const why = key in kWhy ? t(kWhy[key as keyof typeof kWhy]) : (z.degraded_reason ?? "");
+  const failed = z.providers.filter((p) => p.failure !== null).map((p) => `${p.provider}: ${failureText(p.failure ?? "", code)}`);
+  return failed.length === 0 ? why : t("carbon.why.failed", { why, who: failed.join(", ") });
+}
+
 function identity(z: ZoneState, code: (prefix: string, c: unknown) => string): string {
   return [code("carbon.kind", z.kind), code("carbon.boundary", z.boundary), code("carbon.basis", z.basis)].join(" · ");
 }
@@ -42,16 +54,16 @@ function ZoneTable({ zones, chosen, choose }: { zones: readonly ZoneState[]; cho
   const { t, code, duration } = useWords();
   return (
     <table className="table">
-      <thead><tr><th scope="col">{t("carbon.zone")}</th><th scope="col" className="r">{t("carbon.intensity", { unit: "g/kWh" })}</th><th scope="col">{t("carbon.quality")}</th><th scope="col">{t("carbon.age")}</th><th scope="col">{t("carbon.step")}</th><th scope="col">{t("carbon.series")}</th></tr></thead>
+      <thead><tr><th scope="col">{t("carbon.zone")}</th><th scope="col" className="r">{t("carbon.intensity", { unit: "g/kWh" })}</th><th scope="col">{t("carbon.quality")}</th><th scope="col" className="opt">{t("carbon.age")}</th><th scope="col">{t("carbon.step")}</th><th scope="col" className="opt">{t("carbon.series")}</th></tr></thead>
       <tbody>
         {zones.map((z) => (
           <tr key={z.zone} data-row={z.zone} className={z.zone === chosen ? "chosen" : undefined}>
             <td><button type="button" aria-pressed={z.zone === chosen} onClick={() => choose(z.zone)}>{z.zone}</button></td>
             <td className="r"><Value text={number(z.gco2_per_kwh)} reason={z.degraded_reason ?? t("carbon.no_data")} /></td>
-            <td className={z.quality === "measured" ? "" : "est-text"}>{z.quality === null ? "" : code("carbon.q", z.quality)}</td>
-            <td>{known(z.age_seconds) === null ? "" : duration(z.age_seconds)}</td>
+            <td className={z.quality === "measured" ? "" : "est-text"}><Value text={z.quality === null ? kUnknown : code("carbon.q", z.quality)} reason={z.degraded_reason ?? t("carbon.no_data")} /></td>
+            <td className="opt"><Value text={known(z.age_seconds) === null ? kUnknown : duration(z.age_seconds)} reason={z.degraded_reason ?? t("carbon.no_data")} /></td>
             <td className={z.degraded_reason ? "warn-text" : ""}>{z.degraded_reason ? "▲ " : ""}{code("carbon.step", z.state)}</td>
-            <td className="dim">{identity(z, code)}</td>
+            <td className="dim opt">{identity(z, code)}</td>
           </tr>
         ))}
       </tbody>
@@ -76,14 +88,14 @@ function ZoneView({ zone, live }: { zone: ZoneState; live: boolean }): JSX.Eleme
   const stale = latest.data?.stale_point ?? null;
   return (
     <>
-      {zone.degraded_reason !== null && <div className="span12 message warn" role="status">▲ {t("carbon.degraded", { step: code("carbon.step", zone.state), reason: zone.degraded_reason })}</div>}
+      {zone.degraded_reason !== null && <div className="span12 message warn" role="status">▲ {zone.state === "off" ? t("carbon.off", { zone: zone.zone, reason: whyOf(zone, t, code) }) : t("carbon.degraded", { step: code("carbon.step", zone.state), reason: whyOf(zone, t, code) })}</div>}
       <section className="card span12" aria-label={t("carbon.chain")}>
-        <div className="card-head"><h2>{t("carbon.chain")}</h2></div>
+        <div className="card-head"><h2>{t("carbon.chain")}</h2><span className="dim">{zone.zone} · {identity(zone, code)}{known(zone.age_seconds) === null ? "" : ` · ${t("carbon.age")} ${duration(zone.age_seconds)}`}</span></div>
         <ol className="chain">{kSteps.map((s) => <li key={s} className={s === zone.state ? "here" : "dim"} aria-current={s === zone.state ? "step" : undefined}>{s === zone.state ? "●" : "○"} {code("carbon.step", s)}</li>)}</ol>
         <div className="wide-table"><table className="table">
           <thead><tr><th scope="col">{t("carbon.provider")}</th><th scope="col">{t("carbon.provider.state")}</th><th scope="col">{t("carbon.provider.failure")}</th><th scope="col" className="r">{t("carbon.provider.answers")}</th></tr></thead>
           <tbody>{zone.providers.map((p, i) => (
-            <tr key={`${p.provider}/${i}`}><td>{i + 1}. {p.provider}</td><td className={p.state === "ok" ? "" : p.state === "untried" ? "dim" : "warn-text"}>{p.state === "ok" ? "● " : p.state === "untried" ? "○ " : "▲ "}{code("carbon.p", p.state)}</td><td className="clip" title={p.failure ?? ""}>{p.failure ?? ""}</td><td className="r">{p.successes}</td></tr>
+            <tr key={`${p.provider}/${i}`}><td>{i + 1}. {p.provider}</td><td className={p.state === "ok" ? "" : p.state === "untried" ? "dim" : "warn-text"}>{p.state === "ok" ? "● " : p.state === "untried" ? "○ " : "▲ "}{code("carbon.p", p.state)}</td><td className="clip" title={p.failure ?? ""}>{p.failure === null ? "" : failureText(p.failure, code)}</td><td className="r">{p.successes}</td></tr>
           ))}</tbody>
         </table></div>
         {stale && <p className="line warn-text">{t("carbon.stale", { g: number(stale.gco2_per_kwh), age: duration((Date.now() - Date.parse(stale.end)) / 1000) })}</p>}
@@ -97,7 +109,7 @@ function ZoneView({ zone, live }: { zone: ZoneState; live: boolean }): JSX.Eleme
         <div className="card-head"><h2>{t("carbon.heat")}</h2></div>
         <Guard>{month.isPending ? <Skeleton lines={10} /> : <HeatMap days={days} scale={kCiScale} shown={count} caption={t("carbon.heat.caption")} label={t("carbon.heat")} />}</Guard>
       </section>
-      <p className="span12 dim foot-notes">{t("carbon.two_uses")} <Link to={hrefTo("/reports")}>{t("nav.reports")}</Link></p>
+      <p className="span12 dim foot-notes"><span>{t("carbon.two_uses")} <Link to={hrefTo("/reports")}>{t("nav.reports")}</Link></span></p>
     </>
   );
 }

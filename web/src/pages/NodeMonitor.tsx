@@ -12,6 +12,7 @@ import { useWords } from "../i18n";
 import { EstimateBadge, ReplayBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { deviceName } from "../ui/device";
+import { SignalNow } from "../ui/HourlyCarbon";
 import { ownReason, plainReason } from "../ui/sources";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
@@ -78,6 +79,7 @@ function Head({ n, cluster, range, every, auto, setAuto }: HeadProps): JSX.Eleme
           {rate.data?.carbon_hidden_reason ? <span className="dim small">{code("reason", rate.data.carbon_hidden_reason)}</span> : <>
             <EvidenceButton of={{ kind: "carbon", scope: "node", id: n.node_id }} className="mid"><Value text={q.text} unit={q.unit === "" ? "" : `${q.unit}\u00a0${gas}/h`} reason={n.partial_view ? t("unknown.team_view") : rate.data ? t("unknown.no_reading") : t("state.loading")} /></EvidenceButton>
             {known(rate.data?.intensity_g_per_kwh) !== null && <span className="dim">{number(Math.round(rate.data?.intensity_g_per_kwh ?? 0))} g/kWh · {kind} · {e?.emission_factor ? (e.emission_factor.configured ? e.emission_factor.source : <span className="nowrap">▲ {t("badge.placeholder")}</span>) : null}</span>}
+            {rate.data && !n.partial_view && <SignalNow rate={rate.data} />}
           </>}</div>
         <div><span className="label">{t("word.energy")}</span>
           <EvidenceButton of={{ kind: "energy", scope: "node", id: n.node_id }} className="mid"><Value text={kw.text} unit={kw.unit} reason={t("unknown.no_data")} /></EvidenceButton>

@@ -76,6 +76,9 @@ function Body({ r }: { r: Report }): JSX.Element {
         {r.emission_factor && <div className="line"><FactorLine factor={r.emission_factor} /><span className="dim">{t("factor.method")} · {code("carbon.kind", r.emission_factor.kind)} · {code("carbon.boundary", r.emission_factor.boundary)}</span></div>}
         {(r.zone_factors ?? []).map((f) => <div key={`${f.zone} ${f.year ?? ""}`} className="line"><span>{f.zone}</span><FactorLine factor={f} /></div>)}
         {r.series.map((s) => <p key={s.zone} className="line dim">{t("reports.series", { zone: s.zone, kind: code("carbon.kind", s.kind), boundary: code("carbon.boundary", s.boundary), basis: code("carbon.basis", s.basis), n: s.known_hours, of: s.window_hours })}</p>)}
+        <p className="line dim" data-pue={r.pue.from ?? ""}>{r.pue.value === null ? <>PUE <Value text={kUnknown} reason={code("reason", r.pue.reason)} /> {code("reason", r.pue.reason)}</>
+          : r.pue.from === "metered" ? t("reports.pue.metered", { v: number(r.pue.value), n: r.pue.metered_hours })
+          : t("reports.pue.stated", { v: number(r.pue.value), source: r.stated.pue?.source ?? t("unknown.not_stated") })}</p>
         {hourly && hourly.uncovered_hours > 0 && <p className="line warn-text">▲ {t("reports.uncovered", { n: hourly.uncovered_hours, kwh: number(hourly.uncovered_kwh) })}</p>}
         {r.total.adjustments && <p className="line warn-text">▲ {t("reports.adjusted", { kwh: number(r.total.adjustments.energy_kwh), n: r.total.adjustments.hours })}</p>}
         {r.simulated !== "included" && r.total.simulated_kwh > 0 && <p className="line dim">{t("reports.left_out", { kwh: number(r.total.simulated_kwh) })}</p>}
@@ -97,6 +100,8 @@ function Body({ r }: { r: Report }): JSX.Element {
           ["reports.c.s2_market", (l) => <Amount of={l.carbon?.scope2.market_based_kgco2e} />],
         ]} />}
         {r.total.carbon && <Sheet r={r} title={t("reports.beside")} columns={[
+          ["reports.c.saved_average", (l) => <Amount of={l.carbon?.savings.attributional_kgco2e} />],
+          ["reports.c.saved_marginal", (l) => <Amount of={l.carbon?.savings.consequential_kgco2e} />],
           ["reports.c.upstream", (l) => <Amount of={l.carbon?.scope3_3.upstream_kgco2e} />],
           ["reports.c.losses", (l) => <Amount of={l.carbon?.scope3_3.losses_kgco2e} />],
           ["reports.c.overhead", (l) => <Amount of={l.carbon?.overhead.kgco2e} />],
@@ -104,6 +109,7 @@ function Body({ r }: { r: Report }): JSX.Element {
           ["reports.c.sci", (l) => <Amount of={l.carbon?.sci.g_per_device_hour} />],
           ["reports.c.sci_token", (l) => <Amount of={l.carbon?.sci.g_per_token} />],
         ]} />}
+        {(r.total.carbon?.savings.moved_tasks ?? 0) > 0 && <p className="span12 dim foot-notes">{t("reports.moved", { n: r.total.carbon?.savings.moved_tasks ?? 0, none: r.total.carbon?.savings.tasks_without_figure ?? 0 })}</p>}
         <Sheet r={r} title={t("reports.money")} columns={[
           ["reports.c.energy_cost", (l) => <Amount of={l.money.energy_cost} unit={r.stated.currency} />],
           ["reports.c.peak", (l) => <Value text={number(l.money.peak_kw)} reason={t("unknown.no_data")} />],

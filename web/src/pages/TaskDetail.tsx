@@ -12,6 +12,7 @@ import { AttributionBadge, SimBadge } from "../ui/Badges";
 import { EvidenceButton } from "../ui/Evidence";
 import { FactorLine } from "../ui/FactorLine";
 import { deviceName } from "../ui/device";
+import { HourlyCarbon } from "../ui/HourlyCarbon";
 import { bridged, CoverageNote, MissingLine, Notes } from "../ui/Notes";
 import { ErrorBox, Guard, Skeleton } from "../ui/States";
 import { Unknown, Value } from "../ui/Value";
@@ -42,7 +43,7 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
         <span className="grow" />
         <label className="check"><input type="checkbox" role="switch" checked={auto === "on"} onChange={(x) => setAuto(x.target.checked ? "on" : "off")} />{t("node.auto20")}</label>
       </div>
-      <Guard><Cards e={e} /></Guard>
+      <Guard><Cards e={e} cluster={cluster} asked={range} every={every} /></Guard>
       {task.isError && <ErrorBox error={task.error} what={t("what.task", { id })} retry={() => void task.refetch()} />}
       {task.data && <Guard><TaskOutlook task={task.data} /></Guard>}
       {curves.isError && <ErrorBox error={curves.error} what={t("what.power")} retry={() => void curves.refetch()} />}
@@ -54,7 +55,7 @@ export function TaskDetail({ id }: { id: string }): JSX.Element {
   );
 }
 
-function Cards({ e }: { e: TaskEnergy }): JSX.Element {
+function Cards({ e, cluster, asked, every }: { e: TaskEnergy; cluster: string; asked: string; every: number | false }): JSX.Element {
   const { t, code, range, duration } = useWords();
   const id = e.id;
   const q = quantity(e.energy_kwh, kEnergy);
@@ -90,6 +91,7 @@ function Cards({ e }: { e: TaskEnergy }): JSX.Element {
         {e.carbon_hidden_reason ? <div className="line">{code("reason", e.carbon_hidden_reason)}</div> : <>
           <div className="kpi-row"><EvidenceButton of={{ kind: "carbon", scope: "task", id }} className="big"><Value text={m.text} unit={m.unit === "" ? "" : `${m.unit}\u00a0${gasName(e.emission_factor?.gas)}`} reason={t("unknown.carbon")} /></EvidenceButton></div>
           {e.emission_factor && <><FactorLine factor={e.emission_factor} /><div className="line dim">{t("factor.method")}</div></>}
+          <HourlyCarbon scope="task" id={id} cluster={cluster} range={asked} every={every} />
         </>}
       </section>
       <section className={`card kpi span4 ${sim}`} aria-label={t("word.coverage")}>

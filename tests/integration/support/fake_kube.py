@@ -166,8 +166,7 @@ class FakeKube:
     def compact(self):
         """Versions up to now are forgotten, and every watch breaks off."""
         with self.lock:
-            self.forgotten = self.now + 1
-            next(self.version)
+            self.now = self.forgotten = next(self.version)
             self.break_watches()
 
     def break_watches(self):

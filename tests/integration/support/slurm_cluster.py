@@ -176,3 +176,11 @@ return slurm.SUCCESS
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        # slurmd leaves its empty cgroups behind.
+        for controller in os.listdir("/sys/fs/cgroup"):
+            for node in self.nodes:
+                for folder, _, _ in os.walk(f"/sys/fs/cgroup/{controller}/slurm_{node}", topdown=False):
+                    try:
+                        os.rmdir(folder)
+                    except OSError:
+                        pass

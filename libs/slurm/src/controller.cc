@@ -22,16 +22,17 @@ class Turn {
 
  private:
   void waiting(std::vector<Action>& actions) {
-    if (tracked_.stage == Stage::requeueing) {
-      // Also after a crash between the two commands: each may be given twice.
+    if (tracked_.stage == Stage::requeueing && job_.held) {
+      // Again each round until it is seen to be free: after a crash nobody knows which command was carried
+      // out.
       const auto begin = wanted_begin();
       tracked_.begin = begin;
-      tracked_.stage = begin > now_ ? Stage::waiting : Stage::released;
       actions.push_back({job_.id, Act::set_begin, begin, "requeued for a cleaner window"});
       actions.push_back({job_.id, Act::release, {}, "its begin time is set"});
       return;
     }
-    if (job_.reason.starts_with("JobHeld")) return;  // held by its owner or an operator
+    if (tracked_.stage == Stage::requeueing) tracked_.stage = Stage::waiting;
+    if (job_.held) return;  // by its owner or an operator
     const auto eligible = job_.eligible.value_or(now_);
     if (eligible > now_ && !is_ours()) return;  // its owner has chosen
     if (tracked_.stage == Stage::released) return;

@@ -10,9 +10,9 @@
 namespace tidewatt::slurm {
 namespace {
 
-constexpr std::array<std::string_view, 11> kFields{"JobID",        "State",     "Reason",      "SubmitTime",
-                                                   "EligibleTime", "StartTime", "Deadline",    "TimeLimit",
-                                                   "Requeue",      "Comment",   "AdminComment"};
+constexpr std::array<std::string_view, 12> kFields{
+    "JobID",    "State",     "Reason",  "SubmitTime",   "EligibleTime", "StartTime",
+    "Deadline", "TimeLimit", "Requeue", "PriorityLong", "Comment",      "AdminComment"};
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr std::size_t kLongestText = 4'096;
 
@@ -46,8 +46,9 @@ std::optional<QueuedJob> job_from(const std::array<std::string_view, kFields.siz
   job.deadline = time_from(row[6]);
   job.limit = parse_length(row[7]);
   job.may_requeue = row[8] == "1";
-  job.comment = text_from(row[9]);
-  job.admin_comment = text_from(row[10]);
+  job.held = row[9] == "0";
+  job.comment = text_from(row[10]);
+  job.admin_comment = text_from(row[11]);
   return job;
 }
 

@@ -73,7 +73,7 @@ TEST(Controller, LeavesAloneWhatItsOwnerChose) {
   chosen.eligible = kNow + hours{10};
   EXPECT_TRUE(one(chosen, clean_at(kNow + hours{5})).actions.empty());
   auto held = pending();
-  held.reason = "JobHeldUser";
+  held.held = true;
   EXPECT_TRUE(one(held, clean_at(kNow + hours{5})).actions.empty());
   EXPECT_TRUE(one(pending("carbon:immediate"), clean_at(kNow + hours{5})).actions.empty());
   EXPECT_TRUE(one(pending("nothing"), clean_at(kNow + hours{5})).jobs.empty());
@@ -113,7 +113,7 @@ TEST(Controller, ARequeueIsHeldThenGivenItsBeginAndReleasedAlsoAfterACrash) {
   EXPECT_EQ(round.jobs.at("7").stage, Stage::requeueing);
   // Slurm counts its submission anew; its latest start stays.
   auto held = pending("carbon:daily:requeue");
-  held.reason = "JobHeldAdmin";
+  held.held = true;
   held.submitted = kNow;
   const auto next = one(held, clean_at(kNow + hours{5}), round.jobs, kNow + minutes{1});
   ASSERT_EQ(next.actions.size(), 2U);
@@ -121,6 +121,14 @@ TEST(Controller, ARequeueIsHeldThenGivenItsBeginAndReleasedAlsoAfterACrash) {
   EXPECT_EQ(next.actions[0].begin, kNow + hours{5});
   EXPECT_EQ(next.actions[1].act, Act::release);
   EXPECT_EQ(next.jobs.at("7").latest_start, kNow + hours{22});
+  // The process died after the begin time, or before both, or the release failed: it is done again.
+  EXPECT_EQ(one(held, clean_at(kNow + hours{5}), next.jobs, kNow + minutes{2}).actions.size(), 2U);
+  auto freed = held;
+  freed.held = false;
+  freed.eligible = kNow + hours{5};
+  const auto last = one(freed, clean_at(kNow + hours{5}), next.jobs, kNow + minutes{2});
+  EXPECT_TRUE(last.actions.empty());
+  EXPECT_EQ(last.jobs.at("7").stage, Stage::waiting);
   // Without a signal it is released at once rather than kept.
   const auto blind = one(held, kUnknown, round.jobs, kNow + minutes{1});
   ASSERT_EQ(blind.actions.size(), 2U);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 // As squeue 22.05.8 printed it, with the mark "Q".
 constexpr std::string_view kRow =
     "10|Q|PENDING|Q|BeginTime|Q|1796070484|Q|1796070514|Q|1796070514|Q|N/"
-    "A|Q|10:00|Q|1|Q|carbon:daily|Q|tidewatt|Q|\n";
+    "A|Q|10:00|Q|1|Q|4294901750|Q|carbon:daily|Q|tidewatt|Q|\n";
 
 TEST(QueueFormat, PartsEachFieldByTheMark) {
   const auto format = queue_format("Q");
@@ -30,6 +30,7 @@ TEST(Queue, ReadsWhatSqueuePrints) {
   EXPECT_EQ(job.deadline, std::nullopt);
   EXPECT_EQ(job.limit, 10min);
   EXPECT_TRUE(job.may_requeue);
+  EXPECT_FALSE(job.held);
   EXPECT_EQ(job.comment, "carbon:daily");
   EXPECT_EQ(job.admin_comment, "tidewatt");
 }

@@ -21,6 +21,7 @@ struct QueuedJob {
   std::optional<UtcTime> started;  ///< of a running job
   std::optional<UtcTime> deadline;
   std::optional<Milliseconds> limit;  ///< nullopt: unlimited, or unknown
+  bool held = false;                  ///< waits for somebody to release it
   bool may_requeue = false;
   std::string comment;
   std::string admin_comment;

@@ -73,6 +73,7 @@ int detect(bool json, const std::string& host_root) {
                      {"summary", source.summary},
                      {"unknown", source.unknown},
                      {"todo", source.todo},
+                     {"notes", source.notes},
                      {"devices", source.devices}});
     fmt::print(
         "{}\n",
@@ -83,6 +84,7 @@ int detect(bool json, const std::string& host_root) {
   for (const auto& source : found) {
     fmt::print("{:<4} {:<11} {}\n", source.usable ? "yes" : "no", source.source, source.summary);
     for (const auto& device : source.devices) fmt::print("{:<16} {}\n", "", device);
+    for (const auto& note : source.notes) fmt::print("{:<16} {}\n", "", note);
     if (!source.todo.empty() && source.summary.find(source.todo) == std::string::npos)
       fmt::print("{:<16} → {}\n", "", source.todo);
   }

@@ -72,6 +72,7 @@ class Owning final : public sensors::Source {
       : parts_(std::move(parts)), source_(std::move(source)) {}
   [[nodiscard]] std::string name() const override { return source_->name(); }
   Result<std::vector<sensors::Reading>> read() override { return source_->read(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:
   SourceParts parts_;

@@ -222,7 +222,9 @@ std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes,
   found.push_back(detect_nvml(files, open));
   found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
   detect_other_vendors(files, processes, clock, open, found);
-  found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
+  const auto rapl = make_rapl(files, clock);
+  found.push_back(from_readings("rapl", rapl->read()));
+  found.back().notes = rapl->notes();
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));
   return found;

@@ -11,6 +11,7 @@
 #include "tools/accelerators.h"
 #include "tools/banners.h"
 #include "tools/input.h"
+#include "tools/json_text.h"
 #include "tools/node_tools.h"
 #include "tools/nvidia_smi.h"
 #include "tools/samples.h"
@@ -245,6 +246,10 @@ Result<ToolReadings> parse_tool(std::string_view tool, std::string_view command,
     if (known.name != tool) continue;
     TW_TRY(const std::string plain, tools::normalised(tool, text));
     TW_TRY_STATUS(tools::own_output(tool, plain));
+    if (tools::has_json(plain) && tools::is_too_deep(plain))
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("{}: its JSON is nested deeper than any tool prints", tool),
+                  "look at what was given; until then these devices are unknown");
     TW_TRY(auto readings, known.parse(command, plain));
     drop_repeats(readings);
     if (readings.devices.size() > kMaxDevices)

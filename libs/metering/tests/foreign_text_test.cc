@@ -122,5 +122,16 @@ TEST(JsonNumbers, HaveNoDigitsThatTheToolDidNotPrint) {
   EXPECT_NE(to_json(r).find("\"total_power_watts\":1279.39}"), std::string::npos) << to_json(r);
 }
 
+TEST(DeepJson, IsAnErrorForEveryTool) {
+  std::string deep;
+  for (int i = 0; i < 80'000; ++i) deep += "{\"a\":";
+  deep += "1" + std::string(80'000, '}');
+  for (const auto tool : known_tools()) {
+    const auto parsed = parse_tool(tool, tool, deep);
+    ASSERT_FALSE(parsed) << tool;
+    EXPECT_NE(parsed.error().message.find("nested"), std::string::npos) << parsed.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

@@ -45,6 +45,22 @@ std::size_t json_length(std::string_view text) {
 
 bool has_json(std::string_view text) { return json_begin(text) != std::string_view::npos; }
 
+bool is_too_deep(std::string_view text) {
+  constexpr std::size_t kDeepest = 64;
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') ++i;
+    if (c == '\n') in_string = false;  // a string of JSON ends on its line
+    if (in_string) continue;
+    if ((c == '{' || c == '[') && ++depth > kDeepest) return true;
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+  }
+  return false;
+}
+
 Result<nlohmann::json> json_in(std::string_view tool, std::string_view text) {
   const auto begin = json_begin(text);
   if (begin == std::string_view::npos) return layout_error(tool, 1, "JSON", text.substr(0, text.find('\n')));

@@ -15,6 +15,9 @@ namespace tidewatt::metering::tools {
 /// True if a line begins with '{' or '['.
 bool has_json(std::string_view text);
 
+/// Whether its brackets are nested deeper than any tool prints them: what walks through a document recurses.
+bool is_too_deep(std::string_view text);
+
 /// The document that starts at the first line beginning with '{' or '['.
 /// @error invalid_input  not well-formed, with the line
 Result<nlohmann::json> json_in(std::string_view tool, std::string_view text);

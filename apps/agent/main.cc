@@ -249,8 +249,9 @@ int run(int argc, char** argv) {
       log::error("the settings are not read again, they are wrong; the old ones hold", {{"error", problem}});
     return problems.empty();
   };
+  app::KeptPtr kept;
   for (;;) {
-    const int code = app::run_agent(loaded.config, *loaded.settings, sound);
+    const int code = app::run_agent(loaded.config, *loaded.settings, sound, kept);
     if (code != app::kReload) return code;
     loaded = std::move(next);
     log::set_level(level_of(loaded.config.log_level));

@@ -27,6 +27,19 @@
 #include "tidewatt/wire/beat_json.h"
 
 namespace tidewatt::app {
+
+struct Kept {
+  // Before what refers to them.
+  std::shared_ptr<FileSystem> files;
+  std::shared_ptr<const Clock> clock;
+  std::unique_ptr<InstanceLock> lock;
+  agent::SpoolOptions options;
+  std::unique_ptr<agent::Spool> spool;
+  std::unique_ptr<agent::Identity> identity;
+};
+
+void ForgetKept::operator()(Kept* kept) const { delete kept; }
+
 namespace {
 
 using agent::AgentConfig;
@@ -237,27 +250,47 @@ std::unique_ptr<net::HttpClient> client(const AgentConfig& config, Milliseconds 
       {.deadline = deadline, .max_response_bytes = kMaxAnswerBytes, .ca_file = config.ca_file});
 }
 
+/// What a full disk didn't take ends with the process, or with other settings of the spool.
+void give_up(agent::Spool& spool) {
+  if (const auto lost = spool.give_up_memory(); lost > 0)
+    log::error("beats were only in memory, for the spool's disk takes nothing; they are lost",
+               {{"beats", std::to_string(lost)}, {"error", spool.stats().failure}});
+}
+
+bool same(const agent::SpoolOptions& a, const agent::SpoolOptions& b) {
+  return a.folder == b.folder && a.max_bytes == b.max_bytes && a.max_age == b.max_age &&
+         a.boot_id == b.boot_id;
+}
+
 /// Everything that can go wrong at the start and that a person must mend.
-Result<std::unique_ptr<agent::Spool>> open_spool(const AgentConfig& config, const std::string& boot_id,
-                                                 Outside& outside, std::unique_ptr<InstanceLock>& lock) {
+/// @param kept  of the run before: goes on being used where the spool's settings are as they were
+Status open_spool(const AgentConfig& config, const std::string& boot_id, Outside& outside, KeptPtr& kept) {
+  const agent::SpoolOptions options{.folder = config.spool_folder,
+                                    .max_bytes = config.spool_bytes,
+                                    .max_age = config.spool_age,
+                                    .boot_id = boot_id};
+  if (kept && same(kept->options, options)) return {};
+  if (kept) give_up(*kept->spool);
+  kept.reset();
   if (auto made = outside.files->make_folders(config.spool_folder); !made) {
     Error error = made.error().with_context("spool");
     if (error.hint.empty()) error.hint = "give --spool-dir a folder that this user may write";
     return tl::unexpected(std::move(error));
   }
   TW_TRY(auto acquired, InstanceLock::acquire(config.spool_folder));
-  lock = std::make_unique<InstanceLock>(std::move(acquired));
-  return agent::Spool::open(*outside.files, *outside.clock,
-                            {.folder = config.spool_folder,
-                             .max_bytes = config.spool_bytes,
-                             .max_age = config.spool_age,
-                             .boot_id = boot_id});
+  KeptPtr made{new Kept{outside.files, outside.clock, std::make_unique<InstanceLock>(std::move(acquired)),
+                        options, nullptr, nullptr}};
+  TW_TRY(made->spool, agent::Spool::open(*made->files, *made->clock, options));
+  made->identity = std::make_unique<agent::Identity>(*made->files, outside.rng, config.spool_folder, boot_id,
+                                                     *made->spool);
+  kept = std::move(made);
+  return {};
 }
 
 }  // namespace
 
 int run_agent(const AgentConfig& config, const config::Settings& settings,
-              const std::function<bool()>& settings_are_sound) {
+              const std::function<bool()>& settings_are_sound, KeptPtr& kept) {
   StopSignal stop;
   Outside outside{config};
   auto facts = facts_of(config, outside);
@@ -266,16 +299,17 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
     if (auto pem = outside.files->read_text(config.ca_file); !pem)
       return give_up(pem.error().with_context("ca_file"));
   }
-  std::unique_ptr<InstanceLock> lock;
-  auto spool = open_spool(config, facts->boot_id, outside, lock);
-  if (!spool) return give_up(spool.error());
-  agent::Identity identity{*outside.files, outside.rng, config.spool_folder, facts->boot_id, **spool};
+  if (kept && facts->boot_id.starts_with("start-")) facts->boot_id = kept->options.boot_id;
+  if (auto opened = open_spool(config, facts->boot_id, outside, kept); !opened)
+    return give_up(opened.error());
+  agent::Spool& spool = *kept->spool;
+  agent::Identity& identity = *kept->identity;
   facts->agent_id = identity.agent_id();
 
   const auto collector = make_collector(config);
   auto runners = start_sources(config, facts->node_id, outside, collector);
   if (!runners) return give_up(runners.error());
-  agent::Sender sender{**spool,
+  agent::Sender sender{spool,
                        *outside.clock,
                        outside.rng,
                        [&settings, &outside] { return settings.secret("token", *outside.files); },
@@ -285,7 +319,7 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
   Endpoint endpoint{
       config,           *facts,
       outside,          *collector,
-      *runners,         **spool,
+      *runners,         spool,
       sender,           [&settings, &outside] { return settings.secret("relay_token", *outside.files); },
       attribution.get()};
   if (auto opened = endpoint.open(); !opened) return give_up(opened.error());
@@ -296,7 +330,7 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
                         {"cluster", facts->cluster},
                         {"agent_id", facts->agent_id},
                         {"server", config.server},
-                        {"waiting", std::to_string((*spool)->stats().waiting)}});
+                        {"waiting", std::to_string(spool.stats().waiting)}});
   release_unused_memory();
 
   os::SecureRng jitter;
@@ -308,7 +342,7 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
     return reload;
   };
   agent::run_beats(*outside.clock, jitter, config.beat, wait, [&] {
-    beats.make_and_spool(**spool, identity);
+    beats.make_and_spool(spool, identity);
     delivery.wake();
   });
 
@@ -316,8 +350,9 @@ int run_agent(const AgentConfig& config, const config::Settings& settings,
   endpoint.close();
   const bool ended = delivery.stop(reload ? kReloadPatience : kStopPatience);
   runners->clear();
-  log::info("stopped", {{"waiting", std::to_string((*spool)->stats().waiting)}});
-  // A request or a source that still hangs must not hold up the end; all beats are on disk.
+  log::info("stopped", {{"waiting", std::to_string(spool.stats().waiting)}});
+  if (!reload || !ended) give_up(spool);
+  // A request or a source that still hangs must not hold up the end; what the disk took is on it.
   std::fflush(nullptr);
   if (!ended) std::_Exit(reload ? kExitFailure : 0);
   return reload ? kReload : 0;
@@ -339,7 +374,10 @@ int print_one_beat(const AgentConfig& config) {
       const auto status = runner->status();
       if (status.reads < 2 && status.failures == 0) return false;
     }
-    return true;
+    // A counter that hasn't moved yet may a moment later.
+    return std::ranges::none_of(collector->latest(outside.clock->mono_now()), [](const auto& device) {
+      return device.reading.reason == "counter_baseline";
+    });
   };
   const SteadyTime begin = outside.clock->mono_now();
   const SteadyTime latest = begin + config.interval + config.source_deadline;

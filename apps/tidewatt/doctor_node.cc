@@ -100,6 +100,27 @@ std::vector<std::string> labels_of(std::string_view metrics, std::string_view fa
   return values;
 }
 
+/// What the running agent can't tell: one look from here doesn't see a counter that stands still.
+void add_source_findings(std::string_view metrics, std::vector<Finding>& findings) {
+  constexpr std::string_view kTodo =
+      "the node's page and the agent's log say why: journalctl -u tidewatt-agent";
+  const auto states = labels_of(metrics, "tidewatt_agent_source_up", "state");
+  const auto names = labels_of(metrics, "tidewatt_agent_source_up", "source");
+  for (std::size_t i = 0; i < std::min(names.size(), states.size()); ++i) {
+    const auto unknown =
+        value_of(metrics, fmt::format("tidewatt_agent_source_unknown_devices{{source=\"{}\"}}", names[i]))
+            .value_or(0);
+    if (states[i] == "failing" || states[i] == "hanging")
+      findings.push_back({Health::warning, "agent",
+                          fmt::format("its source {} is {}: nothing of it is known", names[i], states[i]),
+                          std::string{kTodo}});
+    else if (unknown > 0)
+      findings.push_back({Health::warning, "agent",
+                          fmt::format("{:.0f} of the devices of {} are unknown", unknown, names[i]),
+                          std::string{kTodo}});
+  }
+}
+
 Finding link_finding(const std::string& state) {
   if (state == "unauthorised")
     return {Health::failed, "agent", "the server refuses this agent's token; its beats wait in the spool",
@@ -161,24 +182,29 @@ std::vector<Finding> agent_findings(const std::string& metrics) {
   std::vector<Finding> findings;
   if (const auto link = labels_of(metrics, "tidewatt_agent_link", "state"); !link.empty())
     findings.push_back(link_finding(link.front()));
+  add_source_findings(metrics, findings);
   if (const auto waiting = value_of(metrics, "tidewatt_agent_spool_waiting_beats")) {
     const auto bytes = value_of(metrics, "tidewatt_agent_spool_bytes").value_or(0);
     const bool degraded = value_of(metrics, "tidewatt_agent_spool_degraded").value_or(0) > 0;
     const auto dropped =
         value_of(metrics, "tidewatt_agent_beats_dropped_total{reason=\"spool_full\"}").value_or(0) +
         value_of(metrics, "tidewatt_agent_beats_dropped_total{reason=\"spool_age\"}").value_or(0);
-    const bool lost = degraded || dropped > 0;
+    const auto gone =
+        value_of(metrics, "tidewatt_agent_beats_dropped_total{reason=\"memory_full\"}").value_or(0) +
+        value_of(metrics, "tidewatt_agent_beats_dropped_total{reason=\"spool_hole\"}").value_or(0);
+    const bool lost = degraded || dropped > 0 || gone > 0;
     constexpr double kFew = 10;
     findings.push_back(
         {lost              ? Health::failed
          : *waiting > kFew ? Health::warning
                            : Health::ok,
          "spool",
-         fmt::format("{:.0f} beats wait, {:.1f} MiB{}{}", *waiting, bytes / (1024 * 1024),
-                     degraded ? "; its disk takes nothing, they are in memory only" : "",
-                     dropped > 0
-                         ? fmt::format("; {:.0f} were dropped, it was full or they were too old", dropped)
-                         : ""),
+         fmt::format(
+             "{:.0f} beats wait, {:.1f} MiB{}{}{}", *waiting, bytes / (1024 * 1024),
+             degraded ? "; its disk takes nothing, they are in memory only" : "",
+             dropped > 0 ? fmt::format("; {:.0f} were dropped, it was full or they were too old", dropped)
+                         : "",
+             gone > 0 ? fmt::format("; {:.0f} are lost, its disk took nothing or lost them", gone) : ""),
          degraded      ? "free the disk of spool.dir"
          : dropped > 0 ? "give spool.max_bytes and spool.max_age more room"
                        : ""});

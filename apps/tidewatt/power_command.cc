@@ -11,6 +11,7 @@
 #include "command.h"
 #include "input.h"
 #include "library_look.h"
+#include "tidewatt/metering/reason.h"
 #include "tidewatt/metering/tool_parsers.h"
 #include "tidewatt/os/posix.h"
 #include "tidewatt/sensors/detect.h"
@@ -49,12 +50,14 @@ int parse(const ParseOptions& options) {
   for (const auto& device : readings->devices) {
     const auto sub = device.sub_index ? "." + name_of(*device.sub_index) : std::string{};
     fmt::print("{:<12} {:>12} {:>12}  {}\n", name_of(device.index) + sub, watts(device.power),
-               watts(device.power_limit), device.reason);
+               watts(device.power_limit), metering::reason_in_words(device.reason));
   }
   const auto unknown = readings->unknown_devices;
   fmt::print("{:<12} {:>12}{}\n", "total", watts(readings->total),
              readings->total && unknown > 0
                  ? fmt::format("  of the known ones: {} are unknown, the sum is a lower bound", unknown)
+             : !readings->total && readings->devices.size() > 1 && unknown == 0
+                 ? "  these may contain one another: adding them could count energy twice"
                  : "");
   return kOk;
 }
@@ -73,6 +76,7 @@ int detect(bool json, const std::string& host_root) {
                      {"summary", source.summary},
                      {"unknown", source.unknown},
                      {"todo", source.todo},
+                     {"notes", source.notes},
                      {"devices", source.devices}});
     fmt::print(
         "{}\n",
@@ -80,11 +84,14 @@ int detect(bool json, const std::string& host_root) {
             2, ' ', false, nlohmann::json::error_handler_t::replace));
     return kOk;
   }
+  std::size_t width = 0;
+  for (const auto& source : found) width = std::max(width, source.source.size());
   for (const auto& source : found) {
-    fmt::print("{:<4} {:<11} {}\n", source.usable ? "yes" : "no", source.source, source.summary);
-    for (const auto& device : source.devices) fmt::print("{:<16} {}\n", "", device);
+    fmt::print("{:<4} {:<{}} {}\n", source.usable ? "yes" : "no", source.source, width, source.summary);
+    for (const auto& device : source.devices) fmt::print("{:<{}} {}\n", "", width + 5, device);
+    for (const auto& note : source.notes) fmt::print("{:<{}} {}\n", "", width + 5, note);
     if (!source.todo.empty() && source.summary.find(source.todo) == std::string::npos)
-      fmt::print("{:<16} → {}\n", "", source.todo);
+      fmt::print("{:<{}} → {}\n", "", width + 5, source.todo);
   }
   fmt::print("Cards were looked for of: {}.\n", fmt::join(sensors::card_vendors(), ", "));
   fmt::print("{}\n", total);

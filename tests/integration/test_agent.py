@@ -2,6 +2,8 @@
 import decimal
 import json
 import os
+import resource
+import signal
 import subprocess
 import time
 
@@ -179,6 +181,41 @@ def test_agent_exposes_health_and_metrics(pair):
     status, body = agent.get("/metrics")
     assert status == 200 and "# TYPE" in body
     assert agent.get("/healthz")[0] == 200
+
+
+def fill_the_disk(agent, proxy):
+    """Some beats are in memory alone, for neither disk nor server takes them."""
+    wait_until(lambda: len(proxy.seen) >= 2, 30, agent.log_tail)
+    proxy.down = True
+    agent.limit_file_size(64)
+    wait_until(lambda: agent.metric("tidewatt_agent_spool_degraded") == 1 and agent.metric("tidewatt_agent_spool_waiting_beats") >= 3, 30,
+               agent.log_tail)
+
+
+def test_beats_that_a_full_disk_refused_outlive_a_reload(pair):
+    _, proxy, agent = pair
+    agent.start()
+    fill_the_disk(agent, proxy)
+    agent.process.send_signal(signal.SIGHUP)
+    time.sleep(4)
+    agent.limit_file_size(resource.RLIM_INFINITY)
+    proxy.down = False
+    before = len(proxy.seen)
+    wait_until(lambda: len(proxy.seen) >= before + 8, 60, agent.log_tail)
+    assert agent.stop() == 0
+    beats = proxy.beats()
+    assert len({beat["agent_id"] for beat in beats}) == 1
+    assert sorted(beat["seq"] for beat in beats) == list(range(1, len(beats) + 1)), "one is missing"
+
+
+def test_beats_that_a_full_disk_refused_are_counted_when_a_stop_loses_them(pair):
+    _, proxy, agent = pair
+    agent.start()
+    fill_the_disk(agent, proxy)
+    assert agent.stop() == 0
+    agent.start()
+    wait_until(lambda: "spool's disk took nothing" in agent.log_tail() and "new agent id" in agent.log_tail(), 30, agent.log_tail)
+    assert agent.metric('tidewatt_agent_beats_dropped_total{reason="memory_full"}') >= 3
 
 
 def test_once_prints_one_beat(tidewatt_agent, tmp_path):

@@ -52,7 +52,7 @@ class FakeNode:
             if path not in self.gone:
                 self.write(f"sys/fs/cgroup/{path}/cpu.stat", f"usage_usec {5_000_000 + round(seconds * cpus * 1e6)}\n")
         for package in (0, 1):
-            self.write(f"sys/class/powercap/intel-rapl:{package}/energy_uj", f"{1_000_000 + round(seconds * 40e6)}\n")
+            self.write(f"sys/class/powercap/intel-rapl:{package}/energy_uj", f"{(1 + package) * 1_000_000 + round(seconds * 40e6)}\n")
 
     def run(self):
         begin = time.monotonic()
@@ -115,6 +115,7 @@ def test_cpu_energy_arrives_at_tasks_and_adds_up(server, node, start):
     assert agent.stop() == 0
     rails = [rail for beat in proxy.beats() for rail in beat.get("rails", []) if rail.get("holders")]
     assert {h["task_id"] for h in rails[-1]["holders"]} == {f"pod/{POD_A}", f"pod/{POD_B}", "service/ollama", "cgroup/yarn"}
+    assert {rail["index"] for rail in rails} == {0, 1}, "two packages, not one counter"
     for rail in rails:
         parts = sum(round(h["compute_share"] * 1e9) for h in rail["holders"]) + round(rail["unheld"]["compute_share"] * 1e9)
         assert parts == 1_000_000_000

@@ -68,8 +68,8 @@ const config::SettingsTable& agent_settings() {
        .kind = Kind::duration,
        .fallback = "20s",
        .minimum = "1s",
-       .maximum = "10m",
-       .help = "How often a beat is sent."},
+       .maximum = "1m",  // over a longer gap the server books no power that isn't a counter's
+       .help = "How often a beat is sent; what is drawn over more than a minute wouldn't be booked."},
       {.path = "sources",
        .kind = Kind::list,
        .fallback = "auto",
@@ -162,13 +162,32 @@ const std::string* SourceSpec::option(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+/// What was meant by a kind that isn't known; empty = no idea.
+std::string meant_by(std::string_view kind) {
+  const auto option = kind.find(';');
+  if (option != std::string_view::npos)
+    if (const std::string name{kind.substr(0, option)};
+        std::ranges::find(source_kinds(), name) != source_kinds().end())
+      return fmt::format("{}:{}", name, kind.substr(option + 1));  // options stand behind a colon
+  std::string small;
+  for (const char c : kind) small += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (std::ranges::find(source_kinds(), small) != source_kinds().end()) return small;
+  const auto tools = sensors::tool_names();
+  if (std::ranges::find(tools, small) != tools.end()) return "tool:" + small;
+  return config::nearest(small, source_kinds());
+}
+
+}  // namespace
+
 Result<SourceSpec> parse_source(std::string_view text) {
   SourceSpec spec;
   const auto colon = text.find(':');
   spec.kind = std::string(trim(text.substr(0, colon)));
   std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
   if (std::ranges::find(source_kinds(), spec.kind) == source_kinds().end()) {
-    const std::string guess = config::nearest(spec.kind, source_kinds());
+    const std::string guess = meant_by(text.substr(0, colon));
     return fail(ErrorCode::invalid_input,
                 fmt::format("unknown source \"{}\"; known: {}{}", spec.kind, fmt::join(source_kinds(), ", "),
                             guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));

@@ -14,15 +14,25 @@ namespace {
 /// sampling period, and the ledger would rightly not believe it.
 constexpr Milliseconds kLeastBetweenBeats{1'000};
 
+/// Without "(next try in 241 s)", which is wrong by the time that somebody reads it.
+std::string lasting(std::string trouble) {
+  constexpr std::string_view kFrom = " (next try in ";
+  const auto from = trouble.find(kFrom);
+  const auto to = from == std::string::npos ? from : trouble.find(')', from);
+  if (to != std::string::npos) trouble.erase(from, to - from + 1);
+  return trouble;
+}
+
 SourceReport report_of(const SourceStatus& status) {
   using State = SourceWatch::State;
   SourceReport report;
   report.source = status.name;
   report.state = status.state == State::up         ? SourceState::ok
                  : status.state == State::starting ? SourceState::starting
+                 : status.state == State::absent   ? SourceState::absent
                                                    : SourceState::failed;
   // Tools' words may hold anything; a byte that is no text would cost the whole beat.
-  report.reason = printable(status.trouble, SourceReport::kLongestReason);
+  report.reason = printable(lasting(status.trouble), SourceReport::kLongestReason);
   return report;
 }
 

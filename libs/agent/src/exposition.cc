@@ -101,6 +101,10 @@ void sources(Text& text, const Snapshot& s) {
     const bool up = source.state == SourceWatch::State::up;
     text.value({{"source", source.name}, {"state", to_string(source.state)}}, std::uint64_t{up ? 1U : 0U});
   }
+  text.family("tidewatt_agent_source_unknown_devices", "gauge",
+              "Devices of the source whose power couldn't be told by the last reads.");
+  for (const auto& source : s.sources)
+    text.value({{"source", source.name}}, std::uint64_t{source.unknown_devices});
   text.family("tidewatt_agent_source_reads_total", "counter", "Reads of the source that ended.");
   for (const auto& source : s.sources) text.value({{"source", source.name}}, source.reads);
   text.family("tidewatt_agent_source_failures_total", "counter",

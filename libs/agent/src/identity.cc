@@ -30,13 +30,21 @@ std::string_view take_line(std::string_view& text) {
 }  // namespace
 
 Identity::Identity(FileSystem& files, Rng& rng, std::string folder, std::string boot_id, const Spool& spool)
-    : files_(files), path_(folder + "/" + std::string(kFile)), boot_id_(std::move(boot_id)) {
+    : files_(files),
+      folder_(std::move(folder)),
+      path_(folder_ + "/" + std::string(kFile)),
+      boot_id_(std::move(boot_id)) {
   const std::uint64_t last = spool.next_id() - 1;
   const auto text = files_.read_text(path_, 4096);
   // An identity beside a spool that is gone would number its beats anew, and the server would know them all.
   const bool lost = spool.stats().damaged || (spool.stats().fresh && text);
   if (!lost && text && read(*text) && base_ <= last) return;
-  if (agent_id_.empty() || lost || base_ > last) agent_id_ = fmt::format("{:016x}", rng.next());
+  if (agent_id_.empty() || lost || base_ > last) {
+    agent_id_ = fmt::format("{:016x}", rng.next());
+    if (last > 0 || lost)
+      log::warning("goes on under a new agent id: which numbers the beats before had isn't certain",
+                   {{"agent_id", agent_id_}, {"folder", folder_}});
+  }
   base_ = last;  // a new boot or a new agent: its first beat is number 1
   save();
 }

@@ -158,6 +158,10 @@ std::vector<std::string> check_node_meters(const std::vector<SourceSpec>& source
   }
   for (const auto& spec : sources) {
     if (!is_node_meter(spec.kind)) continue;
+    if (text_of(spec, "insecure") == "true" && !text_of(spec, "ca").empty())
+      problems.push_back(fmt::format(
+          "{}: insecure=true checks no certificate, so ca={} would be ignored: leave out one of them",
+          spec.kind, text_of(spec, "ca")));
     if (const auto interval = time_of(spec, "interval"); interval && *interval > beat)
       problems.push_back(
           fmt::format("{}: interval={} is longer than the beat of {} ms: poll it more often, or raise beat",
@@ -183,6 +187,7 @@ std::unique_ptr<sensors::Source> make_node_meter(const SourceSpec& spec, const S
     auto http = net::make_http_get({.deadline = deadline,
                                     .max_response_bytes = kMaxDocument,
                                     .ca_file = text_of(spec, "ca"),
+                                    .how_to_give_ca = "\";ca=FILE\" behind the redfish source",
                                     .insecure = text_of(spec, "insecure") == "true"});
     const auto control = parse_int64(text_of(spec, "control"));
     meter = sensors::make_redfish(*parts.files, std::move(http), *parts.clock,

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "card_families.h"
+#include "card_numbers.h"
 #include "node_meter_spec.h"
 #include "tidewatt/metering/replay_log.h"
 #include "tidewatt/sensors/isolated.h"
@@ -72,6 +73,7 @@ class Owning final : public sensors::Source {
       : parts_(std::move(parts)), source_(std::move(source)) {}
   [[nodiscard]] std::string name() const override { return source_->name(); }
   Result<std::vector<sensors::Reading>> read() override { return source_->read(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:
   SourceParts parts_;
@@ -140,29 +142,37 @@ class WhereNvidiaIs final : public sensors::Source {
   bool seen_ = false;
 };
 
-/// A source's devices numbered from `first_card` on, and those that aren't cards from `first_other`: two
-/// sources must not share a number, since a device without uuid is known by it.
+constexpr int kDevicesOfASource = 100;
+
+/// A source's cards numbered apart from those of others, and its other devices from `first_other` on.
 class Numbered final : public sensors::Source {
  public:
-  Numbered(std::unique_ptr<Source> source, int first_card, int first_other)
-      : source_(std::move(source)), first_card_(first_card), first_other_(first_other) {}
+  Numbered(std::unique_ptr<Source> source, std::shared_ptr<CardNumbers> numbers, int first_other)
+      : source_(std::move(source)),
+        numbers_(std::move(numbers)),
+        place_(numbers_->enter()),
+        first_other_(first_other) {}
   [[nodiscard]] std::string name() const override { return source_->name(); }
   Result<std::vector<sensors::Reading>> read() override {
-    TW_TRY(auto readings, source_->read());
-    for (auto& reading : readings) reading.index += reading.domain == kDomainGpu ? first_card_ : first_other_;
+    auto readings = source_->read();
+    const auto is_card = [](const auto& reading) { return reading.domain == kDomainGpu; };
+    if (!readings || std::ranges::none_of(*readings, is_card)) numbers_->gave_none(place_);
+    if (!readings) return readings;
+    for (auto& reading : *readings)
+      reading.index += is_card(reading) ? static_cast<int>(numbers_->hundred_of(place_)) * kDevicesOfASource
+                                        : first_other_;
     return readings;
   }
 
  private:
   std::unique_ptr<Source> source_;
-  int first_card_;
+  std::shared_ptr<CardNumbers> numbers_;
+  std::size_t place_;
   int first_other_;
 };
 
 /// Simulated or recorded: it has every domain, and beside real hardware it must not share its numbers.
 bool is_made_up(const SourceSpec& spec) { return spec.kind == "sim" || spec.kind == "replay"; }
-
-constexpr int kDevicesOfASource = 100;
 
 constexpr std::size_t kMaxLogBytes = 256U << 20U;
 
@@ -201,16 +211,12 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   const auto add = [&](std::unique_ptr<sensors::Source> source) {
     out.push_back(std::make_unique<Owning>(std::move(source), parts));
   };
-  int of_cards = 0;
+  const auto numbers = std::make_shared<CardNumbers>();
   // Real rails, boards and meters come first, whatever the order in the settings.
   int of_others = std::ranges::all_of(specs, is_made_up) ? 0 : 1;
   const auto add_cards = [&](std::unique_ptr<sensors::Source> source, bool has_others = false) {
     const int others = has_others ? of_others++ : 0;
-    if (of_cards + others > 0)
-      source = std::make_unique<Numbered>(std::move(source), of_cards * kDevicesOfASource,
-                                          others * kDevicesOfASource);
-    ++of_cards;
-    add(std::move(source));
+    add(std::make_unique<Numbered>(std::move(source), numbers, others * kDevicesOfASource));
   };
   const auto is_named = [&](const Family& family) {
     return std::ranges::any_of(specs, [&](const auto& spec) { return family_of(spec) == &family; });
@@ -221,7 +227,7 @@ Result<std::vector<std::unique_ptr<sensors::Source>>> build_sources(const std::v
   for (const auto& spec : specs) {
     const bool all = spec.kind == "auto";
     if (all) {
-      // NVIDIA is looked for later too; where it isn't here yet, its numbers come last.
+      // NVIDIA is looked for later too.
       std::unique_ptr<sensors::Source> later;
       for (const auto& family : families()) {
         if (is_named(family)) continue;  // its cards would count twice

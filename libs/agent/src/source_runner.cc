@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 
+#include "device_states.h"
 #include "tidewatt/base/log.h"
 
 namespace tidewatt::agent {
@@ -31,21 +32,11 @@ void log_change(const std::string& name, const SourceWatch& watch) {
   }
 }
 
-/// Devices that a good answer of their source can't tell the power of. A baseline is known next time.
-struct Trouble {
-  std::string text;
-  bool all = false;  ///< of them
-};
-Trouble trouble_in(const std::vector<metering::Reading>& readings) {
-  std::size_t unknown = 0;
-  std::string first;
-  for (const auto& reading : readings) {
-    if (reading.power || reading.reason.empty() || !reading.counter_epoch.empty()) continue;
-    if (unknown++ == 0) first = reading.reason;
-  }
-  if (unknown == 0) return {};
-  return {std::to_string(unknown) + " of " + std::to_string(readings.size()) + " devices unknown: " + first,
-          unknown == readings.size()};
+void log_notes(const std::string& name, std::vector<std::string> notes, std::vector<std::string>& before) {
+  for (const auto& note : notes)
+    if (std::ranges::find(before, note) == before.end())
+      log::info("a part of the source is left out", {{"source", name}, {"note", note}});
+  before = std::move(notes);
 }
 
 }  // namespace
@@ -55,7 +46,10 @@ struct SourceRunner::Shared {
          std::shared_ptr<const Clock> k)
       : source(std::move(s)), name(source->name()), collector(std::move(c)), clock(std::move(k)), watch(w) {}
 
-  std::unique_ptr<sensors::Source> source;  // only the reading thread touches it
+  // Only the reading thread touches these.
+  std::unique_ptr<sensors::Source> source;
+  DeviceStates devices;
+  std::vector<std::string> notes;
   const std::string name;
   const std::shared_ptr<Collector> collector;
   const std::shared_ptr<const Clock> clock;
@@ -63,6 +57,7 @@ struct SourceRunner::Shared {
   mutable std::mutex mutex;
   std::condition_variable changed;
   SourceWatch watch;
+  std::vector<std::string> unknown;  ///< devices
   bool stop = false;
   bool ended = false;
 };
@@ -124,11 +119,17 @@ void SourceRunner::read_one(Shared& shared) {
   } else {
     shared.collector->fail(shared.name, now, readings.error().message);
   }
+  if (readings) {
+    shared.devices.take(*readings, now);
+    log_notes(shared.name, shared.source->notes(), shared.notes);
+  }
   const std::lock_guard lock(shared.mutex);
   bool changed = false;
   if (readings) {
-    auto trouble = trouble_in(*readings);
-    changed = shared.watch.succeeded(now, std::move(trouble.text), trouble.all);
+    changed = shared.watch.succeeded(now, shared.devices.trouble(), shared.devices.none_is_known());
+    auto unknown = shared.devices.unknown();
+    changed = changed || unknown != shared.unknown;
+    shared.unknown = std::move(unknown);
   } else {
     changed = shared.watch.failed(now, readings.error());
   }
@@ -151,7 +152,8 @@ void SourceRunner::check() {
 SourceStatus SourceRunner::status() const {
   const std::lock_guard lock(shared_->mutex);
   const SourceWatch& watch = shared_->watch;
-  return {shared_->name, watch.state(), watch.trouble(), watch.reads(), watch.failures()};
+  return {shared_->name, watch.state(),    watch.trouble(),
+          watch.reads(), watch.failures(), shared_->unknown.size()};
 }
 
 }  // namespace tidewatt::agent

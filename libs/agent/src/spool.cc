@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kSuffix = ".spool";
 constexpr std::string_view kAcknowledgedFile = "acknowledged";
 constexpr std::string_view kAccountedFile = "losses-counted";
+// There from the start on, so that it has a place on a disk that is full at the end.
+constexpr std::string_view kLostFile = "lost-from-memory";
 // Sent from memory as long as the server keeps up; beyond it, from disk.
 constexpr std::size_t kRecentBeats = 64;
 constexpr std::size_t kRecentBytes = 128U << 10U;
@@ -54,6 +56,8 @@ std::string Spool::acknowledged_path() const {
 
 std::string Spool::accounted_path() const { return options_.folder + "/" + std::string(kAccountedFile); }
 
+std::string Spool::lost_path() const { return options_.folder + "/" + std::string(kLostFile); }
+
 Status Spool::load() {
   stats_.damaged = true;  // until the folder was read: what ids were used isn't known
   TW_TRY_STATUS(files_.make_folders(options_.folder));
@@ -70,6 +74,7 @@ Status Spool::load() {
   last_id_ = std::max(last_id_, acknowledged_);
   // Written now, so that a folder we may not write is found at the start and not at the first beat.
   TW_TRY_STATUS(files_.write_atomically(acknowledged_path(), format::acknowledged_text(acknowledged_)));
+  load_lost();
   remove_acknowledged();
   if (stats_.lost_holes > 0)
     log::error("beats are missing from the spool and are lost",
@@ -84,6 +89,28 @@ Status Spool::load() {
 void Spool::load_accounted() {
   const auto text = files_.read_text(accounted_path(), 4096);
   accounted_ = accounted_saved_ = text ? format::read_acknowledged(*text).value_or(0) : 0;
+}
+
+/// What the process before lost with its memory is shown by this one.
+void Spool::load_lost() {
+  const auto text = files_.read_text(lost_path(), 4096);
+  stats_.lost_memory = text ? format::read_acknowledged(*text).value_or(0) : 0;
+  if (stats_.lost_memory > 0)
+    log::error("beats were only in memory at the last stop, for the spool's disk took nothing; they are lost",
+               {{"beats", std::to_string(stats_.lost_memory)}});
+  (void)files_.write_atomically(lost_path(), format::acknowledged_text(0));
+}
+
+std::uint64_t Spool::give_up_memory() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t lost = 0;
+  for (const auto& recent : recent_) lost += !recent.on_disk && recent.record.id > acknowledged_ ? 1U : 0U;
+  if (lost == 0) return 0;
+  stats_.lost_memory += lost;
+  (void)files_.remove(lost_path());  // its place is taken by the new one
+  if (const auto written = files_.write_atomically(lost_path(), format::acknowledged_text(lost)); !written)
+    log::warning("how many beats are lost can't be saved", {{"error", written.error().to_string()}});
+  return lost;
 }
 
 /// Counts the beats between the last one known and `next` that are nowhere. What lies before the acknowledged

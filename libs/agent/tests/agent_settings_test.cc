@@ -232,5 +232,16 @@ TEST(AgentSettings, AServerOfAnotherSchemeIsNamed) {
               ElementsAre(HasSubstr("ftp:// isn't spoken; write http://a or https://a")));
 }
 
+TEST(ParseSource, AMistakeIsAnsweredWithWhatWasMeant) {
+  const auto answer = [](const char* text) { return parse_source(text).error().message; };
+  for (const auto& [text, meant] :
+       std::vector<std::pair<const char*, const char*>>{{"npu-smi", "tool:npu-smi"},
+                                                        {"NVML", "nvml"},
+                                                        {"ipmi;interval=2s", "ipmi:interval=2s"},
+                                                        {"rapll", "rapl"}})
+    EXPECT_NE(answer(text).find(std::string{"did you mean \""} + meant + "\"?"), std::string::npos)
+        << answer(text);
+}
+
 }  // namespace
 }  // namespace tidewatt::agent

@@ -121,13 +121,16 @@ TEST_F(BeatsTest, SourcesThatGiveNothingSayWhyInTheBeat) {
   add("nvidia", Error{ErrorCode::not_found, "no driver\xff\nhere" + std::string(400, 'x'), "install it"});
   add("rapl", std::nullopt);
   add("ipmi", std::nullopt);
+  add("tool", Error{ErrorCode::unavailable, "no answer in 5 s (next try in 241 s)", ""});
+  sources[3]->read_once();
   sources[0]->read_once();
   sources[1]->read_once();
   Beats beats{facts, clock, files, collector, sources};
   const auto told = beats.make().sources;
-  ASSERT_EQ(told.size(), 3U);
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_EQ(told[3], (SourceReport{"tool", SourceState::failed, "no answer in 5 s"}));
   EXPECT_EQ(told[0].source, "nvidia");
-  EXPECT_EQ(told[0].state, SourceState::failed);
+  EXPECT_EQ(told[0].state, SourceState::absent) << "not on this machine is no fault";
   EXPECT_TRUE(told[0].reason.starts_with("no driver??herexxx")) << told[0].reason;
   EXPECT_EQ(told[0].reason.size(), SourceReport::kLongestReason);
   EXPECT_EQ(told[1], (SourceReport{"rapl", SourceState::ok, ""}));

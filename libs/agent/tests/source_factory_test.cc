@@ -158,6 +158,17 @@ TEST_F(LibrarySources, CardsOfTwoSourcesNeverShareANumber) {
   EXPECT_THAT(numbers, ElementsAre(0, 1, 100, 101, 102));
 }
 
+TEST_F(LibrarySources, AToolThatGivesNothingTakesNoNumbers) {
+  auto made = build_sources(
+      {*parse_source("tool:tt-smi"), *parse_source("sim:gpus=2"), *parse_source("sim:gpus=1")}, parts);
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(made->at(0)->read());
+  for (int look = 0; look < 2; ++look) {
+    EXPECT_EQ(made->at(1)->read()->at(0).index, 0) << "the only cards";
+    EXPECT_EQ(made->at(2)->read()->at(0).index, 100);
+  }
+}
+
 TEST_F(LibrarySources, AutoLeavesOutTheVendorsThatAreNamedBesideIt) {
   card("0x19e5");
   EXPECT_THAT(build("auto"), ElementsAre("huawei", "nvidia", "rapl", "hwmon", "ipmi"));

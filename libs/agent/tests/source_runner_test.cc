@@ -152,6 +152,7 @@ class SilentSource final : public sensors::Source {
   [[nodiscard]] std::string name() const override { return "silent"; }
   Result<std::vector<metering::Reading>> read() override {
     std::vector<metering::Reading> readings(2);
+    readings[1].index = 1;
     for (auto& reading : readings) reading.reason = "energy_uj: No such file";
     return readings;
   }
@@ -162,7 +163,7 @@ TEST_F(SourceRunnerTest, ASourceThatKnowsNoneOfItsDevicesFailsThoughItAnswers) {
                       collector, clock);
   runner.read_once();
   EXPECT_EQ(runner.status().state, SourceWatch::State::failing);
-  EXPECT_EQ(runner.status().trouble, "2 of 2 devices unknown: energy_uj: No such file");
+  EXPECT_EQ(runner.status().trouble, "all 2 devices unknown: energy_uj: No such file");
   EXPECT_EQ(runner.status().failures, 1U);
 }
 
@@ -171,7 +172,67 @@ TEST_F(SourceRunnerTest, ASourceThatCannotReadAllOfItsDevicesIsUpAndSaysWhy) {
                       collector, clock);
   runner.read_once();
   EXPECT_EQ(runner.status().state, SourceWatch::State::up);
-  EXPECT_EQ(runner.status().trouble, "1 of 3 devices unknown: the zone has vanished");
+  EXPECT_EQ(runner.status().trouble, "1 of 3 devices unknown: cpu_package 1: the zone has vanished");
+}
+
+/// Gives what it is told to give.
+class ToldSource final : public sensors::Source {
+ public:
+  explicit ToldSource(std::vector<metering::Reading>& readings) : readings_(readings) {}
+  [[nodiscard]] std::string name() const override { return "told"; }
+  Result<std::vector<metering::Reading>> read() override { return readings_; }
+
+ private:
+  std::vector<metering::Reading>& readings_;
+};
+
+class DevicesOfASource : public SourceRunnerTest {
+ protected:
+  static metering::Reading zone(int index, std::string reason) {
+    metering::Reading r;
+    r.domain = "cpu_package";
+    r.index = index;
+    r.reason = std::move(reason);
+    if (r.reason.empty()) r.power = Watts{50};
+    r.counter_epoch = "rapl-1";
+    return r;
+  }
+  std::string look(std::vector<metering::Reading> now) {
+    readings = std::move(now);
+    runner.read_once();
+    return runner.status().trouble;
+  }
+  std::vector<metering::Reading> readings;
+  SourceRunner runner{std::make_unique<ToldSource>(readings),
+                      SourceWatch{Milliseconds{1000}, Milliseconds{5000}}, collector, clock};
+};
+
+TEST_F(DevicesOfASource, AFrozenCounterIsATroubleThoughItHasAnEpoch) {
+  EXPECT_EQ(look({zone(0, "counter_baseline"), zone(1, "counter_baseline")}), "");
+  EXPECT_EQ(look({zone(0, ""), zone(1, "counter_frozen at 5 uJ")}),
+            "1 of 2 devices unknown: cpu_package 1: counter frozen at 5 uJ");
+  EXPECT_EQ(runner.status().state, SourceWatch::State::up);
+  EXPECT_EQ(look({zone(0, "counter_out_of_range: 9 uJ"), zone(1, "counter_frozen at 5 uJ")}),
+            "all 2 devices unknown: cpu_package 0: counter beyond its range: 9 uJ; cpu_package 1: counter "
+            "frozen at 5 uJ");
+  EXPECT_EQ(runner.status().state, SourceWatch::State::failing);
+}
+
+TEST_F(DevicesOfASource, OnesWithoutNewsAreStillCounted) {
+  look({zone(0, ""), zone(1, ""), zone(2, ""), zone(3, "")});
+  EXPECT_EQ(look({zone(0, "permission denied")}), "1 of 4 devices unknown: cpu_package 0: permission denied");
+  EXPECT_EQ(runner.status().state, SourceWatch::State::up);
+}
+
+TEST_F(DevicesOfASource, EachReasonNamesItsDevices) {
+  EXPECT_EQ(look({zone(0, "tool_prints_[N/A]"), zone(1, "printed_zero_implausible"),
+                  zone(2, "tool_prints_[N/A]"), zone(3, "")}),
+            "3 of 4 devices unknown: cpu_package 0, cpu_package 2: the tool prints \"[N/A]\" instead of a "
+            "power; cpu_package 1: 0 W was printed, which no device that is on draws");
+}
+
+TEST_F(DevicesOfASource, ASingleOneIsNotOneOfOne) {
+  EXPECT_EQ(look({zone(0, "permission denied")}), "its only device is unknown: permission denied");
 }
 
 }  // namespace

@@ -567,5 +567,25 @@ TEST_F(SpoolTest, ARemovedPositionMakesNoLossOfWhatWasDelivered) {
   EXPECT_EQ(open()->stats().lost_holes, 0U);
 }
 
+TEST_F(SpoolTest, WhatOnlyMemoryHeldAtTheEndIsCountedAsLostAlsoByTheNextStart) {
+  auto spool = open();
+  spool->append("on disk");
+  files.bytes_left = 0;
+  EXPECT_FALSE(spool->append("in memory"));
+  EXPECT_FALSE(spool->append("in memory too"));
+  EXPECT_EQ(spool->give_up_memory(), 2U);
+  EXPECT_EQ(spool->stats().lost_memory, 2U);
+  files.bytes_left.reset();
+  EXPECT_EQ(open()->stats().lost_memory, 2U) << "shown by the next one";
+  EXPECT_EQ(open()->stats().lost_memory, 0U) << "and once";
+}
+
+TEST_F(SpoolTest, NothingIsLostAtAnEndWithASoundDisk) {
+  auto spool = open();
+  spool->append("a");
+  EXPECT_EQ(spool->give_up_memory(), 0U);
+  EXPECT_EQ(open()->stats().lost_memory, 0U);
+}
+
 }  // namespace
 }  // namespace tidewatt::agent

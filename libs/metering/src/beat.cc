@@ -42,6 +42,8 @@ std::string_view to_string(SourceState state) {
       return "ok";
     case SourceState::failed:
       return "failed";
+    case SourceState::absent:
+      return "absent";
     case SourceState::starting:
       return "starting";
   }
@@ -49,7 +51,7 @@ std::string_view to_string(SourceState state) {
 }
 
 SourceState source_state_from(std::string_view text) {
-  for (const auto state : {SourceState::ok, SourceState::starting})
+  for (const auto state : {SourceState::ok, SourceState::starting, SourceState::absent})
     if (to_string(state) == text) return state;
   return SourceState::failed;
 }

@@ -147,5 +147,14 @@ TEST(XpuSmi, ADevicesOwnRowOfADumpWinsOverItsTiles) {
   EXPECT_EQ(tiles.unknown_devices, 0);
 }
 
+TEST(XpuSmi, EachOfTheTwoRefusesWhatTheOtherPrints) {
+  const auto foreign = [](const std::string& tool, const std::string& text) {
+    const auto parsed = parse_tool(tool, tool, text);
+    return parsed ? std::string{"accepted"} : parsed.error().hint;
+  };
+  EXPECT_NE(foreign("xpu-smi", kunlun("82W / 401W")).find("--tool kunlunxin-xpu-smi"), std::string::npos);
+  EXPECT_NE(foreign("kunlunxin-xpu-smi", "Timestamp, DeviceId, GPU Power (W)\n1, 0, 200.5\n"), "accepted");
+}
+
 }  // namespace
 }  // namespace tidewatt::metering

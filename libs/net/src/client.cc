@@ -248,13 +248,19 @@ Status AsioClient::start_tls(const Url& url) {
     return fail(ErrorCode::io,
                 fmt::format("{}: the certificate is for another name than {}", where_, url.host),
                 "ask the server by a name that stands in its certificate, or let one be made with this name");
+  if (verdict == X509_V_ERR_CERT_HAS_EXPIRED || verdict == X509_V_ERR_CERT_NOT_YET_VALID)
+    return fail(ErrorCode::io,
+                fmt::format("{}: TLS handshake failed: {}", where_, X509_verify_cert_error_string(verdict)),
+                "give the server a certificate that is valid now, or set this machine's clock");
   return fail(
       ErrorCode::io,
       fmt::format("{}: TLS handshake failed: {}", where_,
                   verdict == X509_V_OK ? error.message() : X509_verify_cert_error_string(verdict)),
-      verdict == X509_V_OK
-          ? "check that the server's name is in its certificate and that it speaks TLS 1.2"
-          : "give the CA that signed the server's certificate: --ca-file, or ca_file in the settings");
+      verdict == X509_V_OK ? "check that the server's name is in its certificate and that it speaks TLS 1.2"
+      : options_.ca_file.empty()
+          ? fmt::format("give the CA that signed the server's certificate: {}", options_.how_to_give_ca)
+          : fmt::format("{} doesn't hold the CA that signed the server's certificate; give that one: {}",
+                        options_.ca_file, options_.how_to_give_ca));
 }
 
 Status AsioClient::connect_any(const Url& url, const std::vector<tcp::endpoint>& endpoints) {

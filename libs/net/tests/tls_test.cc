@@ -73,6 +73,22 @@ TEST_F(TlsTest, VerifiesTheAuthority) {
   EXPECT_NE(answer.error().message.find("certificate"), std::string::npos) << answer.error().to_string();
 }
 
+TEST_F(TlsTest, AnUnknownAuthorityIsGivenAsTheCallersUserGivesIt) {
+  const auto server = serve("IP:127.0.0.1");
+  TestCertificate{"IP:127.0.0.1"}.write(file("stranger.pem"), file("stranger-key.pem"));
+  for (const auto& ca : {std::string{}, file("stranger.pem")}) {
+    ClientOptions options;
+    options.ca_file = ca;
+    options.how_to_give_ca = "\";ca=FILE\" behind the source";
+    const auto answer = make_http_client(options)->send(
+        {"GET", "https://127.0.0.1:" + std::to_string(server->port()) + "/", {}, ""});
+    ASSERT_FALSE(answer);
+    EXPECT_NE(answer.error().hint.find(options.how_to_give_ca), std::string::npos) << answer.error().hint;
+    EXPECT_EQ(answer.error().hint.find("--ca-file"), std::string::npos);
+    EXPECT_EQ(answer.error().hint.starts_with(file("stranger.pem")), !ca.empty()) << answer.error().hint;
+  }
+}
+
 TEST_F(TlsTest, VerifiesTheHostName) {
   const auto server = serve("DNS:other.example,IP:10.0.0.1");
   const auto answer = call(*server, "127.0.0.1", file("cert.pem"));

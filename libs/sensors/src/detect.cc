@@ -9,6 +9,7 @@
 
 #include "pci.h"
 #include "tidewatt/metering/node_total.h"
+#include "tidewatt/metering/reason.h"
 #include "tidewatt/sensors/libraries.h"
 #include "tidewatt/sensors/node_meters.h"
 #include "tidewatt/sensors/sources.h"
@@ -30,9 +31,12 @@ constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
 std::string described(const Reading& reading) {
   const auto what = reading.model.empty() ? std::string{} : fmt::format(" ({})", reading.model);
   // A baseline is how every counter begins, not a fault.
-  if (reading.power || reading.reason == "counter_baseline" || reading.reason.empty())
+  if (reading.power)
+    return fmt::format("{} {}{}: {:.1f} W", reading.domain, reading.index, what, reading.power->value());
+  if (reading.reason == "counter_baseline" || reading.reason.empty())
     return fmt::format("{} {}{}", reading.domain, reading.index, what);
-  return fmt::format("{} {}{}: unknown: {}", reading.domain, reading.index, what, reading.reason);
+  return fmt::format("{} {}{}: unknown: {}", reading.domain, reading.index, what,
+                     metering::reason_in_words(reading.reason));
 }
 
 bool is_asleep(const Reading& reading) { return reading.reason.starts_with("suspended"); }
@@ -52,7 +56,7 @@ void take_error(const Error& error, Detection& out) {
 /// The first reason of a device that can't be read; empty when all can.
 std::string why_unknown(const std::vector<Reading>& readings) {
   for (const auto& reading : readings)
-    if (!gives(reading) && !is_asleep(reading)) return reading.reason;
+    if (!gives(reading) && !is_asleep(reading)) return metering::reason_in_words(reading.reason);
   return {};
 }
 
@@ -80,7 +84,7 @@ Detection from_readings(const std::string& source, const Result<std::vector<Read
     out.forbidden = reason.find("ermission denied") != std::string::npos;
   }
   if (out.usable || readings->empty()) return out;
-  const auto& why = readings->front().reason;
+  const auto why = metering::reason_in_words(readings->front().reason);
   out.summary += fmt::format("; none can be read: {}", why);
   out.forbidden = why.find("ermission denied") != std::string::npos;
   return out;
@@ -143,7 +147,7 @@ Detection detect_nvml(const FileSystem& files, const LibraryLook& open) {
   }
   if (file.empty()) {
     out.summary =
-        gpus.empty() ? "no NVIDIA card on the PCI bus and no libnvidia-ml.so.1"
+        gpus.empty() ? "no NVIDIA card on the PCI bus, and libnvidia-ml.so.1 isn't at its usual places"
                      : fmt::format(
                            "{} NVIDIA cards on the PCI bus, but libnvidia-ml.so.1 isn't at its usual places: "
                            "install the driver, or mount the library into the container",
@@ -222,7 +226,9 @@ std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes,
   found.push_back(detect_nvml(files, open));
   found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
   detect_other_vendors(files, processes, clock, open, found);
-  found.push_back(from_readings("rapl", make_rapl(files, clock)->read()));
+  const auto rapl = make_rapl(files, clock);
+  found.push_back(from_readings("rapl", rapl->read()));
+  found.back().notes = rapl->notes();
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));
   return found;

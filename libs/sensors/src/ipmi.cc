@@ -32,6 +32,10 @@ class Ipmi final : public Source {
       return fail(ErrorCode::not_found, fmt::format("no IPMI: {} isn't there", kDevices[0]),
                   "where the machine has a BMC, load the modules ipmi_si and ipmi_devintf");
     TW_TRY(const auto output, run());
+    if (!options_.sensor.empty() &&
+        (output.out + output.err).find("Unable to find sensor id") != std::string::npos)
+      return fail(ErrorCode::invalid_input, fmt::format("no sensor \"{}\"", options_.sensor),
+                  fmt::format("`{} sdr list` names them", tool_));
     // The exit status alone says nothing: ipmitool ends with 0 after a failed DCMI request.
     if (output.exit_code != 0)
       return fail(ErrorCode::unavailable,

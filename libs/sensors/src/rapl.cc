@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "tidewatt/metering/counter.h"
 #include "tidewatt/sensors/sources.h"
@@ -25,6 +26,10 @@ constexpr int kConstraints = 3;
 constexpr std::uint64_t kComparable = 1'000'000;
 // Two reads of one counter are some microseconds apart; two counters drift apart for ever.
 constexpr std::uint64_t kMirrorSlack = 10'000'000;
+// One that differs for a moment is a hiccup of its file, not a second counter.
+constexpr Milliseconds kPartsAfter{5'000};
+// Two counters may meet by chance; twice in a row, moving, they don't.
+constexpr int kJoinsAfter = 2;
 constexpr double kMicro = 1e6;
 constexpr int kDiesPerPackage = 16;
 
@@ -65,11 +70,27 @@ class Rapl final : public Source {
     std::vector<Reading> readings;
     readings.reserve(zones_.size());
     for (auto& [path, zone] : zones_) {
-      auto reading = zone.gone ? vanished(path, zone) : read_zone(path, zone);
-      zone.mirror = mirrors_another(path, zone);
-      if (reading && !zone.mirror) readings.push_back(std::move(*reading));
+      if (zone.gone) {
+        readings.push_back(vanished(path, zone));
+        continue;
+      }
+      auto reading = read_zone(path, zone);
+      zone.mirrors = mirrored_by(path, zone, reading.at);
+      if (!zone.mirrors.empty())
+        zone.counter.note_failure();  // should they part, it begins anew: what lies before was the other's
+      else if (!zone.raw || !zone.unplaced.empty() || count(zone, reading))
+        readings.push_back(std::move(reading));
     }
     return readings;
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    for (const auto& [path, zone] : zones_)
+      if (!zone.mirrors.empty())
+        notes.push_back(fmt::format("{} ({}) shows the counter of {}: left out, counted once", path,
+                                    zone.name.empty() ? "unnamed" : zone.name, zone.mirrors));
+    return notes;
   }
 
  private:
@@ -79,10 +100,14 @@ class Rapl final : public Source {
     metering::CounterAccumulator counter{std::nullopt, Watts{kUnlimitedWatts}};
     std::optional<Watts> limit;
     std::optional<std::uint64_t> raw;  ///< of this look
-    bool mirror = false;               ///< shows another zone's counter: counted once
-    std::string unplaced;              ///< why nobody knows what it measures; empty = that is known
-    bool same_name = false;            ///< another zone before it has its name
-    bool gone = false;                 ///< was there before, isn't now
+    std::optional<std::uint64_t> raw_before;
+    std::string mirrors;                    ///< the zone whose counter it shows: counted once; empty = none
+    std::optional<SteadyTime> apart_since;  ///< while it is a mirror all the same
+    bool mirrored_once = false;
+    int met = 0;             ///< looks in a row with the same value as another zone
+    std::string unplaced;    ///< why nobody knows what it measures; empty = that is known
+    bool same_name = false;  ///< another zone before it has its name
+    bool gone = false;       ///< was there before, isn't now
   };
 
   using Places = std::map<std::pair<std::string, int>, std::string>;  // -> zone
@@ -238,14 +263,14 @@ class Rapl final : public Source {
   // What was measured once is missed until it is back, here or elsewhere.
   void keep_vanished(const Places& taken, std::map<std::string, Zone>& found) {
     for (auto& [path, zone] : zones_) {
-      if (zone.mirror || taken.contains({zone.place.domain, zone.place.index})) continue;
+      if (!zone.mirrors.empty() || taken.contains({zone.place.domain, zone.place.index})) continue;
       zone.gone = true;
       zone.raw.reset();
       found.emplace(path, std::move(zone));
     }
   }
 
-  [[nodiscard]] std::optional<Reading> vanished(const std::string& path, const Zone& zone) const {
+  [[nodiscard]] Reading vanished(const std::string& path, const Zone& zone) const {
     auto reading = begun(zone);
     reading.at = clock_.mono_now();
     reading.reason =
@@ -286,47 +311,62 @@ class Rapl final : public Source {
   }
 
   // Some boards show one counter under two dies or sockets. What comes first counts.
-  [[nodiscard]] bool mirrors_another(const std::string& path, const Zone& zone) const {
-    if (!zone.raw) return zone.mirror;
+  [[nodiscard]] std::string mirrored_by(const std::string& path, Zone& zone, SteadyTime now) const {
+    if (!zone.raw) return zone.mirrors;
+    const auto before = std::exchange(zone.raw_before, zone.raw);
+    if (before == zone.raw && zone.mirrors.empty()) return {};  // it stands: nothing new to compare
+    std::string met;
     for (const auto& [other_path, other] : zones_) {
-      if (other_path == path) return false;
-      if (other.place.domain != zone.place.domain || other.mirror || !other.raw) continue;
+      if (other_path == path) break;
+      if (other.place.domain != zone.place.domain || !other.mirrors.empty() || !other.raw) continue;
       if (!other.unplaced.empty() && zone.unplaced.empty())
         continue;  // what is measured isn't given up for it
       const auto apart = *other.raw > *zone.raw ? *other.raw - *zone.raw : *zone.raw - *other.raw;
-      if (zone.mirror ? apart <= kMirrorSlack : apart == 0 && (zone.same_name || *zone.raw > kComparable))
-        return true;
+      if (zone.mirrors.empty() ? apart == 0 && (zone.same_name || *zone.raw > kComparable)
+                               : apart <= kMirrorSlack) {
+        met = other_path;
+        break;
+      }
     }
-    return false;
+    if (met.empty()) {
+      zone.met = 0;
+      if (zone.mirrors.empty()) return {};
+      if (!zone.apart_since) zone.apart_since = now;
+      return now - *zone.apart_since < kPartsAfter ? zone.mirrors : std::string{};
+    }
+    zone.apart_since.reset();
+    if (++zone.met < kJoinsAfter && before && !zone.mirrored_once) return {};
+    zone.mirrored_once = true;
+    return met;
   }
 
-  // nullopt: the counter hasn't moved since the last look, there is nothing new to say.
-  std::optional<Reading> read_zone(const std::string& path, Zone& zone) {
+  Reading read_zone(const std::string& path, Zone& zone) {
     auto reading = begun(zone);
     const auto content = files_.read_text(path + "/energy_uj", 4096);
     reading.at = clock_.mono_now();
-    const auto raw = content ? parse_uint64(trim(*content)) : std::nullopt;
-    zone.raw = raw;
-    if (!raw) {
+    zone.raw = content ? parse_uint64(trim(*content)) : std::nullopt;
+    if (!zone.raw) {
       zone.counter.note_failure();
       // A zone that went away may come back elsewhere.
       if (!content && content.error().code == ErrorCode::not_found) discovered_at_ = reading.at - kRediscover;
       reading.reason = content ? fmt::format("{}/energy_uj: {}", path,
                                              trim(*content).empty() ? "is empty" : "not a number")
                                : explain(content.error());
-      return reading;
-    }
-    if (!zone.unplaced.empty()) {
+    } else {
       reading.reason = zone.unplaced;
-      return reading;
     }
-    const auto step = zone.counter.update(*raw, reading.at);
-    if (step.unchanged) return std::nullopt;
+    return reading;
+  }
+
+  /// @return false: the counter hasn't moved since the last look, there is nothing new to say
+  bool count(Zone& zone, Reading& reading) const {
+    const auto step = zone.counter.update(*zone.raw, reading.at);
+    if (step.unchanged) return false;
     reading.power = step.power;
     reading.reason = step.reason;
     if (step.total) reading.energy_total = to_joules(*step.total);
     reading.counter_epoch = fmt::format("{}-{}", run_, step.epoch);
-    return reading;
+    return true;
   }
 
   static std::string explain(const Error& error) {

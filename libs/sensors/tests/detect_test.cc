@@ -33,7 +33,8 @@ TEST_F(Detect, ABareMachineSaysForEachSourceWhyNot) {
     EXPECT_FALSE(d.usable) << d.source;
     EXPECT_FALSE(d.summary.empty()) << d.source;
   }
-  EXPECT_EQ(of(all, "nvml").summary, "no NVIDIA card on the PCI bus and no libnvidia-ml.so.1");
+  EXPECT_EQ(of(all, "nvml").summary,
+            "no NVIDIA card on the PCI bus, and libnvidia-ml.so.1 isn't at its usual places");
   EXPECT_EQ(total_in_words(all), "The node's total is unknown: no component can be read.");
 }
 

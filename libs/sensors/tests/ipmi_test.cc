@@ -90,5 +90,15 @@ TEST_F(Ipmi, ASensorInWattsStandsInWhereTheBoardHasNoDcmi) {
   EXPECT_EQ(processes.asked.at(0).back(), "Pwr");
 }
 
+TEST_F(Ipmi, ASensorThatIsNotThereIsNamedWithWhereToLook) {
+  for (const int exit_code : {0, 1}) {
+    answer("ipmitool", exit_code, "", "Unable to find sensor id 'Nope'\n");
+    const auto readings = read({.sensor = "Nope"});
+    ASSERT_FALSE(readings);
+    EXPECT_EQ(readings.error().message, "no sensor \"Nope\"");
+    EXPECT_EQ(readings.error().hint, "`ipmitool sdr list` names them");
+  }
+}
+
 }  // namespace
 }  // namespace tidewatt::sensors

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import threading
@@ -32,7 +33,8 @@ class Agent:
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([binary("tidewatt-agent"), *self.flags], env=clean_environment(self.environment), stdout=log, stderr=log)
+            self.process = subprocess.Popen([binary("tidewatt-agent"), *self.flags], env=clean_environment(self.environment), stdout=log, stderr=log,
+                                            restore_signals=False)  # a file at its limit is an error, not a signal
         return self
 
     def kill(self):
@@ -49,6 +51,15 @@ class Agent:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"the agent did not stop in time:\n{self.log_tail()}") from None
+
+    def limit_file_size(self, size):
+        """From now on no file grows beyond `size` bytes, as on a full disk."""
+        _, hard = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+
+    def metric(self, name):
+        """The value of the first line that begins so; None without one."""
+        return next((float(line.rsplit(" ", 1)[1]) for line in self.get("/metrics")[1].splitlines() if line.startswith(name)), None)
 
     def get(self, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)

@@ -30,8 +30,8 @@ constexpr std::array<Banner, 20> kBanners{
     Banner{"| IX-ML: ", "ixsmi"},
     Banner{"MetaX System Management Interface", "mx-smi"},
     Banner{"| npu-smi ", "npu-smi"},
-    Banner{"XPU-RT Version", "kunlunxin-xpu-smi", "xpu-smi"},
-    Banner{"| Intel XPU-SMI ", "xpu-smi", "kunlunxin-xpu-smi"},
+    Banner{"XPU-RT Version", "kunlunxin-xpu-smi"},
+    Banner{"| Intel XPU-SMI ", "xpu-smi"},
     Banner{"mthreads-gmi:", "mthreads-gmi"},
     Banner{"NPU Real-time Power(W)", "npu-smi"},
     Banner{"Instantaneous power reading", "ipmi"},
@@ -66,8 +66,10 @@ Status own_output(std::string_view tool, std::string_view text) {
     }
   }
   if (foreign == nullptr) return {};
-  return layout_error(tool, at + 1, fmt::format("its own output, not that of {}", foreign->tool),
-                      trim(lines[at]));
+  auto error = layout_error(tool, at + 1, fmt::format("its own output, not that of {}", foreign->tool),
+                            trim(lines[at]));
+  error.value().hint = fmt::format("this is what {0} prints: read it with --tool {0}", foreign->tool);
+  return error;
 }
 
 }  // namespace tidewatt::metering::tools

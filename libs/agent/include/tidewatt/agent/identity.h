@@ -33,6 +33,7 @@ class Identity {
   void save();
 
   FileSystem& files_;
+  std::string folder_;
   std::string path_;
   std::string boot_id_;
   std::string agent_id_;

@@ -17,6 +17,7 @@ struct SourceStatus {
   std::string trouble;
   std::uint64_t reads = 0;
   std::uint64_t failures = 0;
+  std::size_t unknown_devices = 0;  ///< of those it told of
 };
 
 /// Reads one source on a thread of its own, so that one that hangs delays nobody.

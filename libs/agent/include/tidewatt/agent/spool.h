@@ -38,7 +38,7 @@ struct SpoolStats {
   std::uint64_t appended = 0;
   std::uint64_t dropped_full = 0;  ///< unsent beats dropped because of max_bytes
   std::uint64_t dropped_old = 0;   ///< ... because of max_age
-  std::uint64_t lost_memory = 0;   ///< ... because the disk took nothing and memory was full
+  std::uint64_t lost_memory = 0;   ///< ... because the disk took nothing and memory was full or ended
   std::uint64_t lost_holes = 0;    ///< unsent beats whose numbers are missing: damaged or removed files
   std::uint64_t bad_records = 0;   ///< torn or damaged places, each left out
   bool fresh = false;              ///< nothing was there at opening: not even a position
@@ -69,6 +69,9 @@ class Spool {
   /// The oldest beats not yet acknowledged, in order: at most `max_records` and `max_bytes`, but at least
   /// one. Where the disk has lost some, those behind them follow, and the lost ones are counted.
   [[nodiscard]] std::vector<SpoolRecord> peek(std::size_t max_records, std::size_t max_bytes);
+  /// At the end of the process: what is only in memory is lost with it. Counted, also for the next start.
+  /// @return how many beats these are
+  std::uint64_t give_up_memory();
   /// All up to `id` need not be sent again. Remembered across restarts.
   void acknowledge(std::uint64_t id);
   [[nodiscard]] SpoolStats stats() const;
@@ -102,10 +105,12 @@ class Spool {
   void keep_runs(const std::string& path, std::string_view bytes, std::vector<Run> runs);
   void load_acknowledged();
   void load_accounted();
+  void load_lost();
   void note_hole(std::uint64_t next);
   void save_accounted();
   [[nodiscard]] std::string acknowledged_path() const;
   [[nodiscard]] std::string accounted_path() const;
+  [[nodiscard]] std::string lost_path() const;
   Status write_unsaved();
   Status start_segment(const Recent& first);
   void give_up_segment();

@@ -91,7 +91,8 @@ struct DeviceSample {
 };
 
 /// How a source of the agent fares.
-enum class SourceState : std::uint8_t { ok, failed, starting };
+/// A server that doesn't know `absent` takes it for failed.
+enum class SourceState : std::uint8_t { ok, failed, starting, absent };
 std::string_view to_string(SourceState state);
 /// Unknown texts are failed: what isn't said to be ok is not taken for it.
 SourceState source_state_from(std::string_view text);

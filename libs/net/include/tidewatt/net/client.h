@@ -22,8 +22,10 @@ struct ClientRequest {
 struct ClientOptions {
   Milliseconds deadline{10'000};  ///< for the whole exchange
   std::size_t max_response_bytes = 64U << 20U;
-  std::string ca_file;   ///< PEM to trust besides the system's store
-  std::string ca_pem{};  ///< the same as text
+  std::string ca_file{};  ///< PEM to trust besides the system's store
+  std::string ca_pem{};   ///< the same as text
+  /// How a person gives it, for the hint of an error.
+  std::string how_to_give_ca = "--ca-file, or ca_file in the settings";
   /// Neither certificate nor host name is verified: only for devices with a certificate of their own making.
   bool insecure = false;
 };

@@ -21,6 +21,8 @@ class Source {
   [[nodiscard]] virtual std::string name() const = 0;
   /// @error when the source as a whole could not be read this time; its devices are then unknown
   virtual Result<std::vector<Reading>> read() = 0;
+  /// What a person should know of the last look and what is no fault: parts left out, and why.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// For `tidewatt power detect` and the settings page.
@@ -33,6 +35,7 @@ struct Detection {
   int unknown = 0;         ///< devices of it that can't be read; those asleep aren't counted
   std::string todo{};      ///< what to do about it; empty = nothing known, or nothing to do
   std::vector<std::string> devices;
+  std::vector<std::string> notes{};  ///< what was left out, and why; no fault
 };
 
 }  // namespace tidewatt::sensors

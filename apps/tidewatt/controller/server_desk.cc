@@ -78,7 +78,7 @@ void ServerDesk::ask_zone(const std::string& name) {
       log::warning("no forecast", {{"zone", name}, {"why", slots.error().to_string()}});
   }
   zone.good = good;
-  zone.signal.slots = slots ? std::move(*slots) : std::vector<runner::SignalSlot>{};
+  zone.signal.slots = slots ? std::move(slots->slots) : std::vector<runner::SignalSlot>{};
   zone.signal.serial = ++serial_;
   zone.due = clock_.mono_now() + (slots ? options_.refresh : options_.retry);
 }

@@ -97,19 +97,19 @@ ReadSignal signal_of_server(ServerAccess access, std::string zone) {
 }
 
 ReadSignal history_of_server(ServerAccess access, std::string zone) {
-  return [access = std::move(access), zone = std::move(zone)](
-             UtcTime from, UtcTime until) -> Result<std::vector<runner::SignalSlot>> {
-    const auto first = start_of(hour_of(from));  // a slot is told by its begin
-    TW_TRY(const auto body,
-           get(access, fmt::format("/api/v1/carbon/{}/history?from={}&to={}", encode_component(zone),
-                                   format_rfc3339_short(first), format_rfc3339_short(until))));
-    const auto json = Json::parse(body, nullptr, false);
-    if (!json.is_object() || !json.contains("history"))
-      return fail(ErrorCode::corrupt, "the server's history can't be read");
-    std::vector<runner::SignalSlot> slots;
-    for (const auto& point : json["history"]) take_point(point, slots);
-    return slots;
-  };
+  return
+      [access = std::move(access), zone = std::move(zone)](UtcTime from, UtcTime until) -> Result<RunSignal> {
+        const auto first = start_of(hour_of(from));  // a slot is told by its begin
+        TW_TRY(const auto body,
+               get(access, fmt::format("/api/v1/carbon/{}/history?from={}&to={}", encode_component(zone),
+                                       format_rfc3339_short(first), format_rfc3339_short(until))));
+        const auto json = Json::parse(body, nullptr, false);
+        if (!json.is_object() || !json.contains("history"))
+          return fail(ErrorCode::corrupt, "the server's history can't be read");
+        RunSignal signal;
+        for (const auto& point : json["history"]) take_point(point, signal.slots);
+        return signal;
+      };
 }
 
 }  // namespace tidewatt::cli

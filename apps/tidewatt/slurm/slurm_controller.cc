@@ -111,7 +111,7 @@ class Controller {
       fmt::print(stderr, "tidewatt slurm controller: {}\n",
                  read ? "the signal is back" : failure + "; begin times stay as they are");
     signal_failure_ = failure;
-    if (read) slots_ = *std::move(read);
+    if (read) slots_ = std::move(read->slots);
   }
 
   void tell(const slurm::Action& action, const char* state) const {

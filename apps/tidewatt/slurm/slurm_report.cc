@@ -131,7 +131,7 @@ void set_outcome(JobAccount& account, const std::optional<ReadSignal>& signal, c
   if (signal) {
     auto slots = (*signal)(order.submitted, last + std::chrono::hours{1});
     if (slots)
-      plan.signal = *std::move(slots);
+      plan.signal = std::move(slots->slots);
     else
       failure = slots.error().to_string();
     std::ranges::sort(plan.signal, {}, &runner::SignalSlot::begin);

@@ -100,7 +100,8 @@ void print_table(const slurm::Table& table) {
 
 Result<slurm::Table> sync_once(const SyncOptions& options, const slurm::RealTime& time, Milliseconds valid) {
   const auto now = time.shown(os::SystemClock{}.utc_now());
-  TW_TRY(const auto slots, options.signal.forecast()(now, now + kAhead));
+  TW_TRY(const auto signal, options.signal.forecast()(now, now + kAhead));
+  const auto& slots = signal.slots;
   const bool known_now = std::ranges::any_of(
       slots, [&](const runner::SignalSlot& slot) { return slot.begin <= now && now < slot.end; });
   if (!known_now)

@@ -62,14 +62,14 @@ std::string_view StudyTable::at(std::size_t row, std::string_view column) const 
 }
 
 Result<UtcTime> StudyTable::time(std::size_t row, std::string_view column) const {
-  auto text = std::string{at(row, column)};
+  auto shown = std::string{at(row, column)};
   constexpr std::size_t kWithoutSeconds = 17;
-  if (text.size() == kWithoutSeconds && text.back() == 'Z') text.insert(kWithoutSeconds - 1, ":00");
-  const auto found = parse_rfc3339(text);
+  if (shown.size() == kWithoutSeconds && shown.back() == 'Z') shown.insert(kWithoutSeconds - 1, ":00");
+  const auto found = parse_rfc3339(shown);
   if (!found)
     return fail(ErrorCode::invalid_input,
                 fmt::format("{}: row {}: {} \"{}\" is no time such as 2020-01-01T00:00:00Z", path, row + 2,
-                            column, text));
+                            column, shown));
   return *found;
 }
 

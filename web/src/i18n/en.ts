@@ -710,6 +710,7 @@ export const en = {
   "reason.contracts_of_the_site": "contracts are of the whole site",
   "reason.no_upstream_factor": "no upstream factor is stated",
   "reason.no_grid_loss": "no grid loss is stated",
+  "reports.pue": "Power usage effectiveness (PUE):",
   "reports.pue.metered": "PUE {v}, metered over {n} hours",
   "reports.pue.stated": "PUE {v}, as stated: {source}",
   "reason.no_facility_meter": "no facility meter is booked",

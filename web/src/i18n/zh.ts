@@ -712,6 +712,7 @@ export const zh: Record<MessageKey, string> = {
   "reason.contracts_of_the_site": "合同属于整个站点",
   "reason.no_upstream_factor": "未说明上游因子",
   "reason.no_grid_loss": "未说明线损",
+  "reports.pue": "电能使用效率（PUE）：",
   "reports.pue.metered": "PUE {v}，由 {n} 小时实测得出",
   "reports.pue.stated": "PUE {v}，按声明值：{source}",
   "reason.no_facility_meter": "未记录设施总表",

@@ -76,7 +76,7 @@ function Body({ r }: { r: Report }): JSX.Element {
         {r.emission_factor && <div className="line"><FactorLine factor={r.emission_factor} /><span className="dim">{t("factor.method")} · {code("carbon.kind", r.emission_factor.kind)} · {code("carbon.boundary", r.emission_factor.boundary)}</span></div>}
         {(r.zone_factors ?? []).map((f) => <div key={`${f.zone} ${f.year ?? ""}`} className="line"><span>{f.zone}</span><FactorLine factor={f} /></div>)}
         {r.series.map((s) => <p key={s.zone} className="line dim">{t("reports.series", { zone: s.zone, kind: code("carbon.kind", s.kind), boundary: code("carbon.boundary", s.boundary), basis: code("carbon.basis", s.basis), n: s.known_hours, of: s.window_hours })}</p>)}
-        <p className="line dim" data-pue={r.pue.from ?? ""}>{r.pue.value === null ? <>PUE <Value text={kUnknown} reason={code("reason", r.pue.reason)} /> {code("reason", r.pue.reason)}</>
+        <p className="line dim" data-pue={r.pue.from ?? ""}>{r.pue.value === null ? <>{t("reports.pue")} <Value text={kUnknown} reason={code("reason", r.pue.reason)} /> {code("reason", r.pue.reason)}</>
           : r.pue.from === "metered" ? t("reports.pue.metered", { v: number(r.pue.value), n: r.pue.metered_hours })
           : t("reports.pue.stated", { v: number(r.pue.value), source: r.stated.pue?.source ?? t("unknown.not_stated") })}</p>
         {hourly && hourly.uncovered_hours > 0 && <p className="line warn-text">▲ {t("reports.uncovered", { n: hourly.uncovered_hours, kwh: number(hourly.uncovered_kwh) })}</p>}

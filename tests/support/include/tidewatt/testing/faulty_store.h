@@ -74,6 +74,15 @@ class FaultyStore final : public ledger::Store {
     return inner_.token_hours(from, to);
   }
   Status forget_requests(UtcTime before) override { return inner_.forget_requests(before); }
+  Result<ledger::MarketAppend> append_market(const ledger::MarketEntry& entry) override {
+    return inner_.append_market(entry);
+  }
+  Result<std::optional<ledger::MarketEntry>> market_entry(const std::string& key) override {
+    return inner_.market_entry(key);
+  }
+  Result<std::vector<ledger::MarketEntry>> market_entries(std::int64_t after, std::size_t limit) override {
+    return inner_.market_entries(after, limit);
+  }
   Status put_token(const ledger::TokenRecord& token) override { return inner_.put_token(token); }
   Result<bool> replace_token(const ledger::TokenRecord& before, const ledger::TokenRecord& ended,
                              const ledger::TokenRecord& successor) override {

@@ -281,7 +281,7 @@ def test_forgotten_versions_are_listed_again(kube, start, as_event):
         kube.add("pods", pod("unseen", latest=0))
         kube.compact()
     wait_for(lambda: opened(kube, "unseen"))
-    assert kube.count("GET", "/pods.*limit=.*nodeName") >= 2
+    wait_for(lambda: kube.count("GET", "/pods.*limit=.*nodeName") >= 2)
     kube.add("pods", pod("after", latest=0))
     wait_for(lambda: opened(kube, "after"))
 

@@ -136,7 +136,7 @@ def test_jobs_wait_for_the_clean_window_and_their_energy_adds_up(cluster, meters
         cluster.wait_for(job, "COMPLETED", seconds=90)
     for job in (daily, blind):
         started = int(cluster.job(job)["StartTime"])
-        assert trial.at(CLEAN[0]) - 1 <= started <= trial.at(CLEAN[0]) + 5 * SLOW
+        assert int(trial.at(CLEAN[0])) - 1 <= started <= trial.at(CLEAN[0]) + 5 * SLOW
 
     time.sleep(3)
     assert meters.stop() == [0, 0, 0]
@@ -240,7 +240,7 @@ def test_controller_requeues_and_survives_its_death(cluster, tmp_path):
     assert freed["Priority"] != "0" and abs(int(freed["EligibleTime"]) - trial.at(4)) <= 2
     assert cluster.job(plain)["Restarts"] == "0"
     started = int(cluster.wait_for(job, "RUNNING")["StartTime"])
-    assert trial.at(4) - 1 <= started <= trial.at(4) + 5 * SLOW
+    assert int(trial.at(4)) - 1 <= started <= trial.at(4) + 5 * SLOW
     cluster.call("scancel", job, plain)
 
 

@@ -30,8 +30,13 @@ void HeldCache::put(std::size_t part, k8s::Held held) {
 }
 
 void HeldCache::remove(std::size_t part, const std::string& uid) {
-  const std::scoped_lock lock{mutex_};
-  parts_[part].by_uid.erase(uid);
+  {
+    // News, too: what left one selection may stand newer in another, behind the copy that goes now.
+    const std::scoped_lock lock{mutex_};
+    parts_[part].by_uid.erase(uid);
+    news_ = true;
+  }
+  changed_.notify_all();
 }
 
 void HeldCache::remove(const std::string& uid) {
@@ -39,10 +44,12 @@ void HeldCache::remove(const std::string& uid) {
   for (auto& part : parts_) part.by_uid.erase(uid);
 }
 
-void HeldCache::update(const k8s::Held& held) {
+void HeldCache::update(const std::string& known_version, const k8s::Held& held) {
   const std::scoped_lock lock{mutex_};
   for (auto& part : parts_)
-    if (const auto found = part.by_uid.find(held.uid); found != part.by_uid.end()) found->second = held;
+    if (const auto found = part.by_uid.find(held.uid);
+        found != part.by_uid.end() && found->second.resource_version == known_version)
+      found->second = held;
 }
 
 bool HeldCache::complete() const {

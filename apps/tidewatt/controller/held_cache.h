@@ -21,8 +21,8 @@ class HeldCache {
   void remove(std::size_t part, const std::string& uid);
   /// From whichever part it is in.
   void remove(const std::string& uid);
-  /// A newer state of something that is there.
-  void update(const k8s::Held& held);
+  /// What a write or a read answered, where nothing newer came by a watch meanwhile (versions have no order).
+  void update(const std::string& known_version, const k8s::Held& held);
 
   /// Every part was listed once.
   [[nodiscard]] bool complete() const;

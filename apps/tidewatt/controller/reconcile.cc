@@ -112,7 +112,8 @@ bool Reconciler::patch(const k8s::Held& held, const std::string& json, const cha
   const auto answer = api_.ask("PATCH", object_path(held), json, "application/json-patch+json");
   if (answer && answer->status == 200) {
     later_.erase(held.uid);
-    if (const auto fresh = k8s_json::read_held(held.kind, answer->body)) cache_.update(*fresh);
+    if (const auto fresh = k8s_json::read_held(held.kind, answer->body))
+      cache_.update(held.resource_version, *fresh);
     return true;
   }
   failed(held, answer, doing);
@@ -129,7 +130,7 @@ void Reconciler::refresh(const k8s::Held& held) {
   const auto fresh = k8s_json::read_held(held.kind, answer->body);
   if (!fresh) return;
   if (fresh->uid != held.uid) return cache_.remove(held.uid);
-  cache_.update(*fresh);
+  cache_.update(held.resource_version, *fresh);
 }
 
 void Reconciler::failed(const k8s::Held& held, const Result<net::Response>& answer, const char* doing) {
@@ -172,10 +173,14 @@ void Reconciler::look_at_opened(const k8s::Held& held) {
 void Reconciler::account(const k8s::Held& held) {
   const auto now = clock_.utc_now();
   const auto ended = held.ended_at.value_or(held.opened_at.value_or(held.created));
-  if (now - ended < options_.settle) return;
+  const auto look_again_after = [&](Milliseconds since_end) {
+    next_ = std::min(next_, std::max(Milliseconds{1}, since_end - (now - ended)));
+  };
+  if (now - ended < options_.settle) return look_again_after(options_.settle);
   const auto told = desk_.account(held.uid);
   const bool late = now - ended >= options_.account_within;
-  if (!late && (!told || !told->carbon_kgco2e)) return;  // it may still come
+  if (!late && (!told || !told->carbon_kgco2e))
+    return look_again_after(options_.account_within);  // it may still come
   const auto account = told.value_or(k8s_json::Account{{}, {}, "the Tidewatt server couldn't be asked"});
   if (!patch(held, k8s_json::account_patch(held, account), "write its account")) return;
   desk_.forget_account(held.uid);

@@ -93,11 +93,6 @@ TEST(KunlunxinXpuSmi, ThreeLinesACardAndThePairOnTheSecond) {
   EXPECT_DOUBLE_EQ(limit(r), 401);
 }
 
-TEST(KunlunxinXpuSmi, TheTextDecidesWhoseToolItWas) {
-  EXPECT_DOUBLE_EQ(watts(read("xpu-smi", kunlun("82W / 401W"))), 82);
-  EXPECT_DOUBLE_EQ(watts(read("kunlunxin-xpu-smi", stats("17"))), 17);
-}
-
 std::string devices(const std::string& column, const std::string& value) {
   return "Runtime Version: 9\n  DEVICES\n------------------------------\n| DevID | Model |    Memory    |" +
          column + " Freq(MHz) |\n------------------------------\n|     0 | R999  | 0 / 16384 MB |" + value +
@@ -147,13 +142,13 @@ TEST(XpuSmi, ADevicesOwnRowOfADumpWinsOverItsTiles) {
   EXPECT_EQ(tiles.unknown_devices, 0);
 }
 
-TEST(XpuSmi, EachOfTheTwoRefusesWhatTheOtherPrints) {
+/// Only Kunlunxin's prints a title.
+TEST(XpuSmi, RefusesWhatKunlunxinsToolOfTheSameNamePrints) {
   const auto foreign = [](const std::string& tool, const std::string& text) {
     const auto parsed = parse_tool(tool, tool, text);
     return parsed ? std::string{"accepted"} : parsed.error().hint;
   };
   EXPECT_NE(foreign("xpu-smi", kunlun("82W / 401W")).find("--tool kunlunxin-xpu-smi"), std::string::npos);
-  EXPECT_NE(foreign("kunlunxin-xpu-smi", "Timestamp, DeviceId, GPU Power (W)\n1, 0, 200.5\n"), "accepted");
 }
 
 }  // namespace

@@ -62,10 +62,11 @@ std::string traces_answer(Encoding encoding, std::size_t rejected, std::string_v
   }
   std::string answer;
   if (message.empty()) return answer;
-  protozero::pbf_writer writer{answer};
-  protozero::pbf_writer partial{writer, kPartialSuccess};
-  partial.add_int64(kRejectedSpans, static_cast<std::int64_t>(rejected));
-  partial.add_string(kErrorMessage, message.data(), message.size());
+  std::string partial;
+  protozero::pbf_writer fields{partial};
+  fields.add_int64(kRejectedSpans, static_cast<std::int64_t>(rejected));
+  fields.add_string(kErrorMessage, message.data(), message.size());
+  protozero::pbf_writer{answer}.add_message(kPartialSuccess, partial);
   return answer;
 }
 

@@ -12,11 +12,11 @@ namespace {
 std::vector<ThermalLogRow> log_of(const ThermalModel& model, std::size_t rows, double noise) {
   std::mt19937 random{3};
   std::vector<ThermalLogRow> log;
-  double heat = 400;
+  double heat = 200 + static_cast<double>(random() % 800);
   auto state = settled(model, heat, 10);
   for (std::size_t i = 0; i < rows; ++i) {
     const double wet = 10 + 3 * std::sin(static_cast<double>(i) / 900);
-    if (i % 120 == 0) heat = 200 + static_cast<double>(random() % 800);
+    if (i > 0 && i % 120 == 0) heat = 200 + static_cast<double>(random() % 800);
     const auto off = [&] { return noise * (static_cast<double>(random() % 2001) / 1000 - 1); };
     log.push_back({15.0 * static_cast<double>(i), heat, wet, state.loop_c + off(), state.chip_c + off()});
     state = advance(model, state, heat, wet, 15);

@@ -55,6 +55,7 @@ struct ThermalFit {
 
 /// The model that follows a log best: least squares, each time constant by search (loop 60 s to 2 h, chip 1 s
 /// to 10 minutes).
+/// @param log  begins settled: what the loop and the chips still owe to a load before it isn't fitted
 /// @error invalid_input  fewer than ten rows, times that don't rise, or a load that never changes
 Result<ThermalFit> fit_thermal(std::span<const ThermalLogRow> log);
 

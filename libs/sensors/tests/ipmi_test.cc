@@ -93,7 +93,7 @@ TEST_F(Ipmi, ASensorInWattsStandsInWhereTheBoardHasNoDcmi) {
 TEST_F(Ipmi, ASensorThatIsNotThereIsNamedWithWhereToLook) {
   for (const int exit_code : {0, 1}) {
     answer("ipmitool", exit_code, "", "Unable to find sensor id 'Nope'\n");
-    const auto readings = read({.sensor = "Nope"});
+    const auto readings = read({.tool = "", .sensor = "Nope"});
     ASSERT_FALSE(readings);
     EXPECT_EQ(readings.error().message, "no sensor \"Nope\"");
     EXPECT_EQ(readings.error().hint, "`ipmitool sdr list` names them");

@@ -105,11 +105,13 @@ Result<Record> decide_close(const Book& book, const CloseMonth& ask, UtcTime at)
   draft.record().closed = ask.period;
   const auto next = ask.period.next();
   for (const auto& [whose, budget] : book.budgets()) {
-    if (whose.first != ask.period || book.closed(next)) continue;
-    const auto free = draft.balance(of_team(ask.period, AccountKind::free, whose.second));
-    const auto carried = static_cast<std::int64_t>(Wide{free} * ask.carry_percent / kAllPercent);
-    draft.move(of_team(ask.period, AccountKind::free, whose.second),
-               of_nobody(ask.period, AccountKind::issued), carried);
+    if (whose.first != ask.period) continue;
+    const auto own = of_team(ask.period, AccountKind::free, whose.second);
+    const auto free = draft.balance(own);
+    const auto carried =
+        book.closed(next) ? 0 : static_cast<std::int64_t>(Wide{free} * ask.carry_percent / kAllPercent);
+    if (free > carried) draft.move(own, of_nobody(ask.period, AccountKind::expired), free - carried);
+    draft.move(own, of_nobody(ask.period, AccountKind::issued), carried);
     draft.move(of_nobody(next, AccountKind::issued), of_team(next, AccountKind::free, whose.second), carried);
   }
   return draft.finish();

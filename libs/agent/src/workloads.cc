@@ -32,11 +32,20 @@ constexpr std::size_t kMostRememberedJobs = 4'096;
 constexpr Milliseconds kTick{10};
 constexpr Microseconds kMicrosecondsPerTick = 10'000;
 constexpr std::string_view kMpsServer = "nvidia-cuda-mps";  ///< as the kernel cuts it to 15 bytes
+constexpr std::string_view kSlurmDaemon = "slurmd.service";
 
 /// Pods, jobs, containers and machines are told even while they do nothing.
 bool is_always_told(WorkloadKind kind) {
   return kind == WorkloadKind::pod || kind == WorkloadKind::slurm || kind == WorkloadKind::container ||
          kind == WorkloadKind::machine;
+}
+
+// Where Slurm uses no cgroups its jobs run in slurmd's own. Anywhere else the environment is a claim that any
+// user can make, and another's job would be charged.
+bool may_be_a_job_without_cgroup(const std::optional<Workload>& workload) {
+  if (!workload) return true;
+  const auto* unit = workload->label("unit");
+  return unit != nullptr && *unit == kSlurmDaemon;
 }
 
 double as_share(std::int64_t parts) { return static_cast<double>(parts) / static_cast<double>(kShareUnit); }
@@ -119,7 +128,7 @@ std::optional<Workload> WorkloadScanner::workload_of(std::int64_t pid, SteadyTim
   const auto cgroup = files_->read_text(folder + "/cgroup", kSmallFile);
   if (!cgroup) return std::nullopt;
   auto workload = attribution::workload_of_process(*cgroup);
-  if (!workload || !is_always_told(workload->kind)) {
+  if (may_be_a_job_without_cgroup(workload)) {
     if (auto job = slurm_job_of(pid)) {
       workload.emplace();
       workload->kind = WorkloadKind::slurm;

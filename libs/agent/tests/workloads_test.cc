@@ -219,6 +219,8 @@ TEST_F(WorkloadsTest, SlurmJobIsFoundInTheEnvironmentWhereTheCgroupSaysNothing) 
   EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "slurm/42");
   process(10, kPod);
   EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "pod/" + kUid);
+  process(10, "/system.slice/notebook.service");  // anybody can write SLURM_JOB_ID=42 before a command
+  EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "unit/notebook.service");
   process(10, "/system.slice/slurmd.service");
   files->files["/proc/10/environ"] = "SLURM_JOB_ID=\0"s;
   EXPECT_EQ(on_card({{10, 1, {}, {}}}).devices[0].holding.holders.at(0).task_id, "unit/slurmd.service");

@@ -27,13 +27,16 @@ tl::unexpected<Error> bad(const std::string& rule, std::string_view why) {
                           rule.substr(0, 100), why));
 }
 
-std::string filled(std::string_view name, std::string_view whole, const std::vector<std::string_view>& stars,
-                   const Workload& workload) {
+// nullopt = the workload lacks a label that the name wants: an empty place would merge every such task.
+std::optional<std::string> filled(std::string_view name, std::string_view whole,
+                                  const std::vector<std::string_view>& stars, const Workload& workload) {
   std::string out;
   while (!name.empty()) {
     const auto close = name.starts_with("${") ? name.find('}') : std::string_view::npos;
     if (close != std::string_view::npos) {
-      if (const auto* value = workload.label(name.substr(2, close - 2))) out += *value;
+      const auto* value = workload.label(name.substr(2, close - 2));
+      if (value == nullptr) return std::nullopt;
+      out += *value;
       name.remove_prefix(close + 1);
     } else if (name.size() > 1 && name[0] == '$' && name[1] >= '0' && name[1] <= '9') {
       const auto n = static_cast<std::size_t>(name[1] - '0');
@@ -133,7 +136,8 @@ std::optional<std::string> Relabel::name_of(const Workload& workload) const {
     if (!stars) continue;
     if (rule.name == kDrop) return std::nullopt;
     auto name = filled(rule.name, *value, *stars, workload);
-    return name.empty() ? workload.task_id : name;
+    if (!name) continue;
+    return name->empty() ? workload.task_id : std::move(*name);
   }
   return workload.task_id;
 }

@@ -37,6 +37,12 @@ TEST(Relabel, NameThatComesOutEmptyIsNotTaken) {
   EXPECT_EQ(named({"* -> ${slurm_job}"}, "/system.slice/ollama.service"), "unit/ollama.service");
 }
 
+TEST(Relabel, RuleWhoseLabelTheWorkloadLacksDoesNotApply) {
+  const std::vector<std::string> rules{"* -> step/${slurm_step}", "unit/* -> service/$1"};
+  EXPECT_EQ(named(rules, "/slurm/uid_1/job_5"), "slurm/5") << "two jobs would become one task step/";
+  EXPECT_EQ(named(rules, "/system.slice/ollama.service"), "service/ollama.service");
+}
+
 TEST(Relabel, WrongRulesAreRefusedWithWhatIsWrong) {
   const auto why = [](const std::string& rule) {
     const auto relabel = Relabel::parse({rule});

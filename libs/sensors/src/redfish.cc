@@ -16,6 +16,8 @@ namespace {
 constexpr const char* kChassis = "/redfish/v1/Chassis";
 constexpr std::size_t kMaxChassis = 32;
 constexpr std::size_t kMostCredentialBytes = 4096;
+constexpr Milliseconds kSilentAskedEvery{60'000};
+constexpr Milliseconds kSilentWaitedFor{60'000};
 
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -47,13 +49,27 @@ class Redfish final : public Source {
 
   Result<std::vector<Reading>> read() override {
     if (named_) return read_from(*named_);
-    if (!found_) {
+    const auto now = clock_.mono_now();
+    // A meter that is silent while the other boots would make half of a node its whole: it is waited for, and
+    // asked again for as long as this runs.
+    if (!found_ || (!silent_.empty() && now - searched_at_ >= kSilentAskedEvery)) {
+      const bool first = !found_;
+      found_.reset();
       TW_TRY(auto path, search());
+      if (first && !silent_.empty() && !waited_) {
+        waited_ = true;
+        waits_until_ = now + kSilentWaitedFor;
+      }
+      searched_at_ = now;
       found_ = std::move(path);
     }
     auto readings = read_from(*found_);
     // Firmware updates move documents.
     if (!readings && readings.error().code == ErrorCode::not_found) found_.reset();
+    if (readings && now < waits_until_) {
+      readings->front().power.reset();
+      readings->front().reason = fmt::format("waits a minute for {}, which gives no value yet", silent_[0]);
+    }
     return readings;
   }
 
@@ -89,12 +105,15 @@ class Redfish final : public Source {
     if (chassis.size() > kMaxChassis) chassis.resize(kMaxChassis);
     std::vector<std::string> meters;
     std::string why_not;
+    silent_.clear();
     for (const auto& path : chassis) {
       const auto description = document(path);
       if (!description) {
         why_not = description.error().message;
         continue;
       }
+      std::vector<std::string> silent;
+      bool found = false;
       for (const auto& candidate : metering::redfish_power_documents(*description)) {
         const auto text = document(candidate);
         const auto parsed = text ? metering::parse_tool("redfish", "", *text) : tl::unexpected(text.error());
@@ -103,13 +122,19 @@ class Redfish final : public Source {
         if (!measures) {
           why_not =
               parsed ? fmt::format("{}: {}", candidate, parsed->devices[0].reason) : parsed.error().message;
+          if (parsed || !text) silent.push_back(candidate);
           continue;
         }
         // One chassis' two documents show the same, and two chassis may share one.
         if (std::find(meters.begin(), meters.end(), candidate) == meters.end()) meters.push_back(candidate);
+        found = true;
         break;
       }
+      if (!found) silent_.insert(silent_.end(), silent.begin(), silent.end());
     }
+    std::erase_if(silent_, [&](const auto& path) {
+      return std::find(meters.begin(), meters.end(), path) != meters.end();
+    });
     if (meters.size() == 1) return meters[0];
     if (meters.empty())
       return fail(ErrorCode::unavailable,
@@ -152,6 +177,10 @@ class Redfish final : public Source {
   std::string origin_;
   std::optional<std::string> named_;  ///< the document's path, given by the operator
   std::optional<std::string> found_;  ///< or found
+  std::vector<std::string> silent_;   ///< documents of a meter of another chassis that gave no value
+  SteadyTime searched_at_{};
+  SteadyTime waits_until_{};
+  bool waited_ = false;
 };
 
 }  // namespace

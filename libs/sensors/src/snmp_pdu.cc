@@ -12,7 +12,8 @@ namespace tidewatt::sensors {
 namespace {
 
 constexpr std::size_t kSmall = 4096;
-constexpr int kNotStarted = 127;  // env couldn't find the tool
+constexpr int kMostOutlets = 100;  ///< room for indexes between two units of one node
+constexpr int kNotStarted = 127;   // env couldn't find the tool
 
 struct Model {
   const char* name;
@@ -134,7 +135,7 @@ class SnmpPdu final : public Source {
     return std::move(output.out);
   }
 
-  Result<std::vector<Reading>> readings_of(const metering::ToolReadings& parsed, SteadyTime at) const {
+  Result<std::vector<Reading>> readings_of(const metering::ToolReadings& parsed, SteadyTime at) {
     std::vector<Reading> readings;
     std::string level;
     for (const auto& device : parsed.devices) {
@@ -146,9 +147,14 @@ class SnmpPdu final : public Source {
                                 options_.host, level, this_level),
                     "give OIDs of one kind: outlets, or inlets, or the unit");
       level = this_level;
+      const auto number = number_of(label);
+      if (number >= kMostOutlets)
+        return fail(ErrorCode::invalid_input,
+                    fmt::format("snmp {}: more than {} outlets were named", options_.host, kMostOutlets),
+                    "give the OIDs of this node's own outlets");
       Reading reading;
       reading.domain = options_.of_facility ? metering::kDomainFacility : metering::kDomainPdu;
-      reading.index = options_.first_index + static_cast<int>(readings.size());
+      reading.index = options_.first_index + number;
       reading.model = fmt::format("{} {}", options_.host, label);
       reading.power = device.power;
       reading.source = name();
@@ -156,7 +162,29 @@ class SnmpPdu final : public Source {
       reading.at = at;
       readings.push_back(std::move(reading));
     }
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      const auto index = options_.first_index + static_cast<int>(i);
+      if (std::any_of(readings.begin(), readings.end(), [&](const Reading& r) { return r.index == index; }))
+        continue;
+      Reading missing;
+      missing.domain = options_.of_facility ? metering::kDomainFacility : metering::kDomainPdu;
+      missing.index = index;
+      missing.model = fmt::format("{} {}", options_.host, labels_[i]);
+      missing.source = name();
+      missing.reason = "no longer in the answer";
+      missing.at = at;
+      readings.push_back(std::move(missing));
+    }
     return readings;
+  }
+
+  // By the object's own index, never by its place: when an outlet vanishes, those behind it keep their
+  // series.
+  int number_of(const std::string& label) {
+    const auto known = std::find(labels_.begin(), labels_.end(), label);
+    const auto number = static_cast<int>(known - labels_.begin());
+    if (known == labels_.end() && number < kMostOutlets) labels_.push_back(label);
+    return number;
   }
 
   FileSystem& files_;
@@ -164,6 +192,7 @@ class SnmpPdu final : public Source {
   const Clock& clock_;
   SnmpOptions options_;
   std::string written_;
+  std::vector<std::string> labels_;  ///< in the order in which they were first seen
 };
 
 }  // namespace

@@ -73,10 +73,42 @@ TEST_F(Redfish, TheServiceIsSearchedOnceForTheChassisThatMeasures) {
   chassis("2", "/redfish/v1/Chassis/2/Power");
   put("/redfish/v1/Chassis/2/Power", kPower);
   const auto bmc = source(at("https://bmc/"));
+  EXPECT_NE(bmc->read()->at(0).reason.find("waits a minute for /redfish/v1/Chassis/1/Power"),
+            std::string::npos);
+  clock.advance(Milliseconds{60'000});
   EXPECT_DOUBLE_EQ(bmc->read()->at(0).power->value(), 421);
   service.asked.clear();
   EXPECT_TRUE(bmc->read());
   EXPECT_EQ(service.asked.size(), 1U);
+}
+
+TEST_F(Redfish, MeterThatWasSilentAtTheStartIsNotHalfANode) {
+  put("/redfish/v1/Chassis",
+      R"({"Members":[{"@odata.id":"/redfish/v1/Chassis/1"},{"@odata.id":"/redfish/v1/Chassis/2"}]})");
+  chassis("1", "/redfish/v1/Chassis/1/Power");
+  put("/redfish/v1/Chassis/1/Power", R"({"PowerControl":[{"PowerConsumedWatts":null}]})");
+  chassis("2", "/redfish/v1/Chassis/2/Power");
+  put("/redfish/v1/Chassis/2/Power", kPower);
+  const auto bmc = source(at("https://bmc/"));
+  EXPECT_FALSE(bmc->read()->at(0).power);
+  clock.advance(Milliseconds{120'000});
+  EXPECT_TRUE(bmc->read()->at(0).power);
+  put("/redfish/v1/Chassis/1/Power", kPower);
+  clock.advance(Milliseconds{60'000});
+  const auto both = bmc->read();
+  ASSERT_FALSE(both) << "two meters now, and which is the node's input nobody knows";
+  EXPECT_NE(both.error().message.find("2 chassis measure power"), std::string::npos);
+}
+
+TEST_F(Redfish, PowerOfAPartIsNotTheNodes) {
+  put("/p", R"({"PowerControl":[{"PhysicalContext":"CPU","PowerConsumedWatts":200}]})");
+  const auto part = source(at("https://bmc/p"))->read();
+  ASSERT_TRUE(part);
+  EXPECT_FALSE(part->at(0).power);
+  EXPECT_EQ(part->at(0).reason, "physical_context_CPU");
+  put("/p", R"({"PowerControl":[{"PhysicalContext":"CPU","PowerConsumedWatts":200},
+                                {"PhysicalContext":"Chassis","PowerConsumedWatts":640}]})");
+  EXPECT_DOUBLE_EQ(source(at("https://bmc/p", 1))->read()->at(0).power->value(), 640);
 }
 
 TEST_F(Redfish, SharedSuppliesAreCountedOnceAndTwoMetersAreNotGuessed) {

@@ -47,6 +47,23 @@ TEST_F(SnmpPdu, OutletsAreReadingsOfTheirOwn) {
   EXPECT_EQ(readings->at(1).source, "snmp:pdu-1.example");
 }
 
+TEST_F(SnmpPdu, OutletThatVanishesIsUnknownAndTheOthersKeepTheirNumbers) {
+  const std::string third = ".1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.3 = INTEGER: 410\n";
+  const std::string fourth = ".1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.4 = INTEGER: 395\n";
+  const auto pdu = make_snmp_pdu(files, processes, clock, outlets());
+  answer(0, third + fourth);
+  ASSERT_EQ(pdu->read()->size(), 2U);
+  answer(0, fourth);
+  const auto readings = pdu->read();
+  ASSERT_TRUE(readings);
+  ASSERT_EQ(readings->size(), 2U);
+  EXPECT_EQ(readings->at(0).index, 1);
+  EXPECT_DOUBLE_EQ(readings->at(0).power->value(), 395);
+  EXPECT_EQ(readings->at(1).index, 0);
+  EXPECT_FALSE(readings->at(1).power);
+  EXPECT_EQ(readings->at(1).reason, "no longer in the answer");
+}
+
 TEST_F(SnmpPdu, AMeterOfTheSiteIsNoNodesOutlet) {
   answer(0, ".1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.3 = INTEGER: 41000\n");
   auto options = outlets();

@@ -2,6 +2,8 @@
 // is requested, allocated, available, a capacity, a limit or a window's extremes is not.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tidewatt/metering/plausibility.h"
@@ -86,11 +88,37 @@ std::string supply_of(const json& object) {
   return "?";
 }
 
+// Of the standard's PhysicalContext those that stand for a part of the machine.
+bool is_part(std::string_view context) {
+  constexpr std::array<std::string_view, 17> kParts{"CPU",
+                                                    "CPUSubsystem",
+                                                    "GPU",
+                                                    "GPUSubsystem",
+                                                    "Accelerator",
+                                                    "ASIC",
+                                                    "FPGA",
+                                                    "Memory",
+                                                    "MemorySubsystem",
+                                                    "StorageDevice",
+                                                    "StorageSubsystem",
+                                                    "Fan",
+                                                    "NetworkingDevice",
+                                                    "PowerSubsystem",
+                                                    "SystemBoard",
+                                                    "VoltageRegulator",
+                                                    "ComputeBay"};
+  return std::find(kParts.begin(), kParts.end(), context) != kParts.end();
+}
+
 ToolDevice control_of(const json& object, std::size_t order) {
   ToolDevice device;
   device.index = static_cast<std::int64_t>(order);
   device.name = text_of(member(object, "Name"));
   set_draw(device, object, "PowerConsumedWatts");
+  if (const auto context = text_of(member(object, "PhysicalContext")); is_part(context)) {
+    device.power.reset();
+    device.reason = "physical_context_" + context;
+  }
   device.power_limit = limit_of(member(member(object, "PowerLimit"), "LimitInWatts"));
   if (const auto average = number_of(member(member(object, "PowerMetrics"), "AverageConsumedWatts")))
     device.average = judge_power(Watts{*average}, std::nullopt).power;
@@ -119,6 +147,9 @@ std::optional<ToolDevice> sensor(const json& object) {
   if (!type.empty() && type != "Power") return std::nullopt;
   const auto factor = watts_per(unit.empty() && type == "Power" ? "W" : unit);
   if (!factor) return std::nullopt;
+  // A difference to a threshold is no draw.
+  const auto basis = text_of(member(object, "ReadingBasis"));
+  if (!basis.empty() && basis != "Zero") return std::nullopt;
   // "GPU 0 Max Power Cap" is a sensor of power too.
   if (judge_label(text_of(member(object, "Name")), true).bound) return std::nullopt;
   ToolDevice device;

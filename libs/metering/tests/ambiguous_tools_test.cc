@@ -161,6 +161,10 @@ TEST(Repeats, ASecondColumnOfADrawnTableTellsItsRowsApart) {
   EXPECT_EQ(index(r, 3), 1);
   EXPECT_EQ(part(r, 3), 1);
   EXPECT_EQ(part(read("generic", table("| 0 | 7 | 100 |\n| 1 | 8 | 110 |\n"))), -1) << "not needed";
+  EXPECT_NE(
+      refusal("generic", table("| 0 | 0 | 100 |\n| 0 | 0 | 110 |\n")).message.find("two rows of device 0"),
+      std::string::npos)
+      << "which of them is its power nobody knows";
 }
 
 TEST(Repeats, AHeadingBelowAnotherParentIsAnotherDevice) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "tidewatt/units/text.h"
 #include "tools/box_layout.h"
@@ -205,6 +206,14 @@ void tell_apart(std::vector<ToolDevice>& devices, const std::vector<std::optiona
   if (!repeated) return;
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (second[i] && !devices[i].sub_index) devices[i].sub_index = ToolIndex{*second[i]};
+}
+
+// The device that a table names twice. Which row is its power nobody knows; a loop draws its header again.
+std::optional<std::int64_t> named_twice(const std::vector<ToolDevice>& devices) {
+  std::set<std::pair<ToolIndex, std::optional<ToolIndex>>> seen;
+  for (const auto& device : devices)
+    if (!seen.emplace(device.index, device.sub_index).second) return std::get<std::int64_t>(device.index);
+  return std::nullopt;
 }
 
 struct Run {
@@ -423,6 +432,9 @@ Result<ToolReadings> parse_one_box(const BoxTable& table, std::string_view text)
     }
   }
   tell_apart(readings.devices, second);
+  if (const auto twice = named_twice(readings.devices))
+    return layout_error(table.tool, header_line + 1, "one row for each device",
+                        fmt::format("two rows of device {}", *twice));
   add_up(readings);
   // A closing rule that is the very end may be one between two cards.
   if (is_open(text) && end + 1 == lines.size()) readings.total.reset();

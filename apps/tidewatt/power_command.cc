@@ -109,14 +109,18 @@ int coverage(bool json, bool markdown) {
                      {"tool", row.tool},
                      {"form", row.form},
                      {"state", metering::to_string(row.state)},
+                     {"agent_sources", row.agent_sources},
                      {"note", row.note}});
     fmt::print("{}\n", nlohmann::json{{"rows", all}}.dump(2));
     return kOk;
   }
-  if (markdown) fmt::print("| vendor | tool | form | state | note |\n|---|---|---|---|---|\n");
+  if (markdown)
+    fmt::print("| vendor | tool | form | state | read by the agent as | note |\n|---|---|---|---|---|---|\n");
   for (const auto& row : rows)
-    fmt::print(fmt::runtime(markdown ? "| {} | {} | {} | {} | {} |\n" : "{:<13} {:<18} {:<38} {:<10} {}\n"),
-               row.vendor, row.tool, row.form, metering::to_string(row.state), row.note);
+    fmt::print(fmt::runtime(markdown ? "| {} | {} | {} | {} | {} | {} |\n"
+                                     : "{:<13} {:<18} {:<38} {:<10} {:<30} {}\n"),
+               row.vendor, row.tool, row.form, metering::to_string(row.state),
+               row.agent_sources.empty() ? "—" : row.agent_sources, row.note);
   return kOk;
 }
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tidewatt/metering/tool_parsers.h"
+#include "tidewatt/sensors/libraries.h"
+#include "tidewatt/sensors/sources.h"
+
 namespace tidewatt::agent {
 namespace {
 
@@ -241,6 +245,22 @@ TEST(ParseSource, AMistakeIsAnsweredWithWhatWasMeant) {
                                                         {"rapll", "rapl"}})
     EXPECT_NE(answer(text).find(std::string{"did you mean \""} + meant + "\"?"), std::string::npos)
         << answer(text);
+}
+
+TEST(ParseSource, WhatTheCoverageTableSaysTheAgentReadsItReads) {
+  std::vector<std::string> named;
+  for (const auto& row : metering::tool_coverage())
+    for (std::string_view rest = row.agent_sources; !rest.empty();) {
+      const auto comma = rest.find(", ");
+      named.emplace_back(rest.substr(0, comma));
+      rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 2);
+    }
+  for (const auto& source : named) {
+    if (source == "redfish" || source == "snmp") continue;  // need an address
+    EXPECT_TRUE(parse_source(source)) << source;
+  }
+  for (const auto& library : sensors::library_names()) EXPECT_THAT(named, Contains(library));
+  for (const auto& tool : sensors::tool_names()) EXPECT_THAT(named, Contains("tool:" + tool));
 }
 
 }  // namespace

@@ -169,6 +169,7 @@ net::Response list_coverage(Core&, const Call&) {
                         {"tool", row.tool},
                         {"form", row.form},
                         {"state", metering::to_string(row.state)},
+                        {"agent_sources", row.agent_sources},
                         {"note", row.note}});
   return json_answer(200, Json{{"rows", std::move(rows)}});
 }

@@ -162,6 +162,37 @@ const std::vector<Tool>& registry() {
   return all;
 }
 
+// The agent's own ways to the devices of a tool: the vendor's library first. A tool that isn't here is parsed
+// on request only.
+constexpr auto kAgentSources = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"amd-smi", "amdsmi, tool:amd-smi"},
+    {"brsmi", "tool:brsmi"},
+    {"cnmon", "cndev, tool:cnmon"},
+    {"efsmi", "efml, tool:efsmi"},
+    {"hl-smi", "hlml, tool:hl-smi"},
+    {"hwmon", "hwmon"},
+    {"hy-smi", "hygon-smi-lib, tool:hy-smi"},
+    {"ipmi", "ipmi"},
+    {"ixsmi", "tool:ixsmi"},
+    {"kunlunxin-xpu-smi", "xpuml, tool:kunlunxin-xpu-smi"},
+    {"mthreads-gmi", "mtml, tool:mthreads-gmi"},
+    {"mx-smi", "mxsml, tool:mx-smi"},
+    {"npu-smi", "dcmi, tool:npu-smi"},
+    {"nvidia-smi", "nvml, tool:nvidia-smi"},
+    {"pdu", "snmp"},
+    {"rapl", "rapl"},
+    {"redfish", "redfish"},
+    {"rocm-smi", "rocm-smi-lib, tool:rocm-smi"},
+    {"tt-smi", "tool:tt-smi"},
+    {"xpu-smi", "level-zero, tool:xpu-smi"},
+});
+
+std::string agent_sources_of(std::string_view tool) {
+  const auto* const found = std::find_if(kAgentSources.begin(), kAgentSources.end(),
+                                         [&](const auto& entry) { return entry.first == tool; });
+  return found == kAgentSources.end() ? std::string{} : std::string{found->second};
+}
+
 // Tools that were looked at and print no watts.
 constexpr std::array kWithoutChannel{
     std::array<std::string_view, 3>{"AWS", "neuron-monitor, neuron-top",
@@ -232,9 +263,10 @@ std::vector<ToolCoverage> tool_coverage() {
   for (const auto& tool : registry())
     for (const auto& form : tool.forms)
       rows.push_back({std::string{tool.vendor}, std::string{tool.name}, std::string{form.form}, form.state,
-                      std::string{form.note}});
+                      agent_sources_of(tool.name), std::string{form.note}});
   for (const auto& [vendor, tool, why] : kWithoutChannel)
-    rows.push_back({std::string{vendor}, std::string{tool}, "-", CoverageState::no_sample, std::string{why}});
+    rows.push_back(
+        {std::string{vendor}, std::string{tool}, "-", CoverageState::no_sample, {}, std::string{why}});
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ToolCoverage& a, const ToolCoverage& b) { return a.vendor < b.vendor; });
   return rows;

@@ -444,7 +444,7 @@ export interface SourceList {
 }
 
 export interface CoverageList {
-  rows: { vendor: string; tool: string; form: string; state: "complete" | "adapted" | "no sample" | string; note: string }[];
+  rows: { vendor: string; tool: string; form: string; state: "complete" | "adapted" | "no sample" | string; agent_sources: string; note: string }[];
 }
 
 export interface FactorList {

@@ -77,7 +77,7 @@ function Coverage(): JSX.Element {
       <p className="dim">{t("settings.coverage.states")}</p>
       {list.isPending && open ? <Skeleton lines={8} /> : list.isError ? <ErrorBox error={list.error} what={t("settings.coverage")} retry={() => void list.refetch()} /> : (
         <table className="table wide">
-          <thead><tr><th scope="col">{t("col.vendor")}</th><th scope="col">{t("col.tool")}</th><th scope="col">{t("col.form")}</th><th scope="col">{t("col.state")}</th><th scope="col" className="opt">{t("col.note")}</th></tr></thead>
+          <thead><tr><th scope="col">{t("col.vendor")}</th><th scope="col">{t("col.tool")}</th><th scope="col">{t("col.form")}</th><th scope="col">{t("col.state")}</th><th scope="col">{t("col.agent_sources")}</th><th scope="col" className="opt">{t("col.note")}</th></tr></thead>
           <tbody>
             {rows.map((r, i) => (
               <tr key={`${r.tool}/${r.form}`}>
@@ -85,6 +85,7 @@ function Coverage(): JSX.Element {
                 <td className="mono">{r.tool}</td>
                 <td>{r.form === "-" ? <Unknown reason={r.note} /> : r.form}</td>
                 <td>{r.form === "-" ? <Unknown reason={r.note} /> : code("settings.coverage.state", r.state.replace(" ", "_"))}</td>
+                <td className="mono">{r.agent_sources === "" ? <Unknown reason={t("settings.coverage.parse_only")} /> : r.agent_sources}</td>
                 <td className="opt">{r.note}</td>
               </tr>
             ))}

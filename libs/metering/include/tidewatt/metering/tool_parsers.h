@@ -57,7 +57,9 @@ struct ToolCoverage {
   std::string tool;  ///< one of known_tools(), or a tool that has no parser
   std::string form;
   CoverageState state = CoverageState::no_sample;
-  std::string note;  ///< what is special, or why there is no reading
+  std::string
+      agent_sources;  ///< by which names of the agent's `sources` these devices are read; empty = by none
+  std::string note;   ///< what is special, or why there is no reading
 };
 
 /// What is covered, by vendor, tool and form; with a row for tools that print no watts at all.

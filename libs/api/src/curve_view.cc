@@ -1,9 +1,11 @@
 #include "curve_view.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -107,13 +109,20 @@ struct DeviceKey {
   friend auto operator<=>(const DeviceKey&, const DeviceKey&) = default;
 };
 struct DeviceState {
-  explicit DeviceState(Buckets b) : buckets(std::move(b)) {}
+  DeviceState(Buckets b, std::size_t d) : buckets(std::move(b)), domain(d) {}
   Buckets buckets;
+  std::size_t domain;  ///< its place in the list of domains
   std::optional<Milliwatts> limit;
   std::set<std::string_view> qualities;
   Quality last_quality = Quality::measured;
   UnknownStretch unknown;
-  bool any = false;
+};
+/// A domain's known devices together, beat by beat.
+struct DomainSum {
+  std::string domain;
+  Buckets buckets;
+  double watts = 0;  ///< of the beat that is being added
+  int known = 0, total = 0;
 };
 
 void close_unknown(const std::string& key, UnknownStretch& stretch, UtcTime until, Milliseconds join,
@@ -155,6 +164,174 @@ class CpuCurve {
   Buckets buckets_;
 };
 
+/// One node's curves, point after point.
+class CurveMaker {
+ public:
+  CurveMaker(std::string_view node_id, const CurveRequest& request, const std::vector<UtcTime>& times)
+      : node_id_(node_id), request_(request), times_(times) {
+    result_.bucket = bucket_width(request, times.size());
+    result_.downsampled = result_.bucket.count() > 0;
+    threshold_ = std::max(request.max_gap, result_.bucket * 5 / 2);
+    empty_.emplace(request.range.begin, result_.bucket);
+    cpu_.emplace(request, *empty_);
+  }
+
+  void add(const CurvePoint& point) {
+    cpu_->add(point);
+    const Milliseconds since_last = previous_ ? length(*previous_, point.at) : Milliseconds{0};
+    previous_ = point.at;
+    in_order_.resize(std::max(in_order_.size(), point.devices.size()));
+    for (std::size_t i = 0; i < point.devices.size(); ++i) {
+      const auto& sample = point.devices[i];
+      if (request_.held_by != nullptr && !held_by(sample, *request_.held_by)) continue;
+      auto*& place = in_order_[i];
+      if (place == nullptr || place->first.index != sample.index || place->first.domain != sample.domain)
+        place = &*find(sample);
+      add_sample(place->second, sample, point.at, since_last);
+    }
+    add_sums(point.at);
+  }
+
+  NodeCurves finish() {
+    const UtcTime end = times_.empty() ? request_.range.begin : times_.back();
+    for (auto& [key, device] : devices_) {
+      close_unknown(series_key(node_id_, key.domain, key.index), device.unknown, end, result_.bucket,
+                    result_.gaps, last_gap_);
+      const std::string quality = device.qualities.empty()       ? "measured"
+                                  : device.qualities.size() == 1 ? std::string{*device.qualities.begin()}
+                                                                 : "mixed";
+      result_.series.push_back(
+          {std::string{node_id_}, key.index, key.domain, quality, device.limit, device.buckets.take()});
+    }
+    finish_sums();
+    GapFinder{request_, threshold_}.silence(times_, result_.gaps);
+    std::sort(result_.gaps.begin(), result_.gaps.end(),
+              [](const CurveGap& a, const CurveGap& b) { return a.range.begin < b.range.begin; });
+    result_.cpu_points = cpu_->take();
+    return std::move(result_);
+  }
+
+ private:
+  using Devices = std::map<DeviceKey, DeviceState>;
+
+  [[nodiscard]] Milliseconds length(UtcTime from, UtcTime to) const {
+    return std::min(to - from, request_.max_gap);
+  }
+
+  Devices::iterator find(const CurveSample& sample) {
+    auto domain = std::find_if(domains_.begin(), domains_.end(),
+                               [&](const DomainSum& d) { return d.domain == sample.domain; });
+    if (domain == domains_.end()) domain = domains_.insert(domain, DomainSum{sample.domain, *empty_});
+    return devices_
+        .try_emplace(DeviceKey{sample.domain, sample.index}, *empty_,
+                     static_cast<std::size_t>(domain - domains_.begin()))
+        .first;
+  }
+
+  void add_sample(DeviceState& device, const CurveSample& sample, UtcTime at, Milliseconds since_last) {
+    if (sample.power_limit) device.limit = sample.power_limit;
+    DomainSum& sum = domains_[device.domain];
+    ++sum.total;
+    if (!sample.power) {
+      if (!device.unknown.since) device.unknown.since = device.unknown.last_known.value_or(at);
+      device.unknown.lasting += since_last;
+      return;
+    }
+    if (device.unknown.since) close(device, sample, at);
+    if (request_.held_by == nullptr && device.unknown.last_known &&
+        at - *device.unknown.last_known > threshold_)
+      note_unmentioned(device, sample, at);
+    device.unknown.last_known = at;
+    if (device.qualities.empty() || device.last_quality != sample.quality)
+      device.qualities.insert(to_string(sample.quality));
+    device.last_quality = sample.quality;
+    const double mean = as_watts(*sample.power);
+    const double min = sample.power_min ? std::min(mean, as_watts(*sample.power_min)) : mean;
+    const double max = sample.power_max ? std::max(mean, as_watts(*sample.power_max)) : mean;
+    device.buckets.add(at, mean, min, max);
+    ++sum.known;
+    sum.watts += mean;
+  }
+
+  void close(DeviceState& device, const CurveSample& sample, UtcTime until) {
+    close_unknown(series_key(node_id_, sample.domain, sample.index), device.unknown, until, result_.bucket,
+                  result_.gaps, last_gap_);
+  }
+
+  /// The node spoke since the device's last value, but not of this device.
+  void note_unmentioned(DeviceState& device, const CurveSample& sample, UtcTime at) {
+    const auto since = *device.unknown.last_known;
+    const auto between = std::upper_bound(times_.begin(), times_.end(), since);
+    if (between == times_.end() || *between >= at) return;
+    device.unknown.since = since;
+    UtcTime last = since;
+    for (auto other = between; other != times_.end() && *other < at; ++other) {
+      device.unknown.lasting += length(last, *other);
+      last = *other;
+    }
+    close(device, sample, at);
+  }
+
+  void add_sums(UtcTime at) {
+    for (auto& sum : domains_) {
+      // The whole-machine meter is one already.
+      if (request_.with_sum && sum.known > 0 && sum.domain != kDomainPlatform)
+        sum.buckets.add(at, sum.watts, sum.watts, sum.watts, sum.known, sum.total);
+      sum.watts = 0;
+      sum.known = sum.total = 0;
+    }
+  }
+
+  void finish_sums() {
+    std::sort(domains_.begin(), domains_.end(),
+              [](const DomainSum& a, const DomainSum& b) { return a.domain < b.domain; });
+    for (auto& sum : domains_) {
+      auto points = sum.buckets.take();
+      if (points.empty()) continue;
+      std::set<std::string> qualities;
+      for (const auto& series : result_.series)
+        if (series.domain == sum.domain && !series.points.empty()) qualities.insert(series.quality);
+      result_.series.push_back({std::string{node_id_}, -1, sum.domain,
+                                qualities.size() == 1 ? *qualities.begin() : "mixed", std::nullopt,
+                                std::move(points)});
+    }
+  }
+
+  std::string_view node_id_;
+  const CurveRequest& request_;
+  const std::vector<UtcTime>& times_;
+  NodeCurves result_;
+  Milliseconds threshold_{0};
+  std::optional<Buckets> empty_;
+  std::optional<CpuCurve> cpu_;
+  Devices devices_;
+  // A range holds a quarter of a million samples: beat after beat lists the same devices in the same order.
+  std::vector<Devices::value_type*> in_order_;
+  std::vector<DomainSum> domains_;  ///< a handful
+  std::map<std::string, std::size_t> last_gap_;
+  std::optional<UtcTime> previous_;
+};
+
+/// With three decimals at most, as shown_watts() does: most of a page's bytes are these numbers.
+void write_watts(std::string& out, double watts) {
+  constexpr double kMilli = 1'000;
+  constexpr double kExact = 1e12;
+  if (!(std::abs(watts) < kExact)) {
+    fmt::format_to(std::back_inserter(out), "{}", shown_watts(watts));
+    return;
+  }
+  const auto milliwatts = std::llround(watts * kMilli);
+  const auto rest = std::abs(milliwatts % 1'000);
+  if (milliwatts < 0 && milliwatts > -1'000) out += '-';
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), milliwatts / 1'000);
+  if (rest == 0) return;
+  const char digits[] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
+                         static_cast<char>('0' + rest % 10)};
+  std::string_view shown{digits, 4};
+  while (shown.back() == '0') shown.remove_suffix(1);
+  out += shown;
+}
+
 }  // namespace
 
 std::string series_key(std::string_view node_id, std::string_view domain, int index) {
@@ -164,126 +341,30 @@ std::string series_key(std::string_view node_id, std::string_view domain, int in
 
 Result<NodeCurves> node_curves(std::string_view node_id, ledger::CurveReader& reader,
                                const CurveRequest& request) {
-  NodeCurves result;
-  const auto& times = reader.times();
-  result.bucket = bucket_width(request, times.size());
-  result.downsampled = result.bucket.count() > 0;
-  const Milliseconds threshold = std::max(request.max_gap, result.bucket * 5 / 2);
-
-  std::map<DeviceKey, DeviceState> devices;
-  // A range holds a quarter of a million samples: beat after beat lists the same devices in the same order.
-  std::vector<std::pair<const DeviceKey, DeviceState>*> in_order;
-  std::map<std::string, Buckets, std::less<>> sums;
-  std::map<std::string, std::size_t> last_gap;
-  const Buckets empty{request.range.begin, result.bucket};
-  std::optional<UtcTime> previous;
-  const auto length = [&request](UtcTime from, UtcTime to) { return std::min(to - from, request.max_gap); };
-  CpuCurve cpu{request, empty};
+  CurveMaker maker{node_id, request, reader.times()};
   while (true) {
     TW_TRY(const auto* next, reader.next());
-    if (next == nullptr) break;
-    const CurvePoint& point = *next;
-    cpu.add(point);
-    const Milliseconds since_last = previous ? length(*previous, point.at) : Milliseconds{0};
-    previous = point.at;
-    struct Sum {
-      double mean = 0, min = 0, max = 0;
-      int known = 0, total = 0;
-    };
-    std::vector<std::pair<std::string_view, Sum>> now;  // a handful of domains
-    in_order.resize(std::max(in_order.size(), point.devices.size()));
-    for (std::size_t i = 0; i < point.devices.size(); ++i) {
-      const auto& sample = point.devices[i];
-      if (request.held_by != nullptr && !held_by(sample, *request.held_by)) continue;
-      auto*& place = in_order[i];
-      if (place == nullptr || place->first.index != sample.index || place->first.domain != sample.domain)
-        place = &*devices.try_emplace(DeviceKey{sample.domain, sample.index}, DeviceState{empty}).first;
-      DeviceState& device = place->second;
-      if (sample.power_limit) device.limit = sample.power_limit;
-      auto found =
-          std::find_if(now.begin(), now.end(), [&](const auto& d) { return d.first == sample.domain; });
-      if (found == now.end()) found = now.insert(now.end(), {sample.domain, Sum{}});
-      Sum& sum = found->second;
-      ++sum.total;
-      const auto name = [&] { return series_key(node_id, sample.domain, sample.index); };
-      if (!sample.power) {
-        if (!device.unknown.since) device.unknown.since = device.unknown.last_known.value_or(point.at);
-        device.unknown.lasting += since_last;
-        continue;
-      }
-      if (device.unknown.since)
-        close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
-      if (request.held_by == nullptr && device.unknown.last_known &&
-          point.at - *device.unknown.last_known > threshold) {
-        // The node spoke in between, but not of this device.
-        const auto since = *device.unknown.last_known;
-        const auto between = std::upper_bound(times.begin(), times.end(), since);
-        if (between != times.end() && *between < point.at) {
-          device.unknown.since = since;
-          UtcTime last = since;
-          for (auto other = between; other != times.end() && *other < point.at; ++other) {
-            device.unknown.lasting += length(last, *other);
-            last = *other;
-          }
-          close_unknown(name(), device.unknown, point.at, result.bucket, result.gaps, last_gap);
-        }
-      }
-      device.unknown.last_known = point.at;
-      device.any = true;
-      if (device.qualities.empty() || device.last_quality != sample.quality)
-        device.qualities.insert(to_string(sample.quality));
-      device.last_quality = sample.quality;
-      const double mean = as_watts(*sample.power);
-      const double min = sample.power_min ? std::min(mean, as_watts(*sample.power_min)) : mean;
-      const double max = sample.power_max ? std::max(mean, as_watts(*sample.power_max)) : mean;
-      device.buckets.add(point.at, mean, min, max);
-      sum.known += 1;
-      sum.mean += mean;
-      sum.min += mean;
-      sum.max += mean;
-    }
-    if (!request.with_sum) continue;
-    // The whole-machine meter is one already.
-    for (const auto& [domain, sum] : now) {
-      if (sum.known == 0 || domain == kDomainPlatform) continue;
-      auto place = sums.find(domain);
-      if (place == sums.end()) place = sums.emplace(std::string{domain}, empty).first;
-      place->second.add(point.at, sum.mean, sum.min, sum.max, sum.known, sum.total);
-    }
+    if (next == nullptr) return maker.finish();
+    maker.add(*next);
   }
-  const UtcTime end = times.empty() ? request.range.begin : times.back();
-  for (auto& [key, device] : devices) {
-    close_unknown(series_key(node_id, key.domain, key.index), device.unknown, end, result.bucket, result.gaps,
-                  last_gap);
-    const std::string quality = device.qualities.empty()       ? "measured"
-                                : device.qualities.size() == 1 ? std::string{*device.qualities.begin()}
-                                                               : "mixed";
-    result.series.push_back(
-        {std::string{node_id}, key.index, key.domain, quality, device.limit, device.buckets.take()});
-  }
-  for (auto& [domain, buckets] : sums) {
-    std::set<std::string> qualities;
-    for (const auto& series : result.series)
-      if (series.domain == domain && !series.points.empty()) qualities.insert(series.quality);
-    result.series.push_back({std::string{node_id}, -1, domain,
-                             qualities.size() == 1 ? *qualities.begin() : "mixed", std::nullopt,
-                             buckets.take()});
-  }
-  GapFinder{request, threshold}.silence(times, result.gaps);
-  std::sort(result.gaps.begin(), result.gaps.end(),
-            [](const CurveGap& a, const CurveGap& b) { return a.range.begin < b.range.begin; });
-  result.cpu_points = cpu.take();
-  return result;
 }
 
-Json point_json(const CurveBucket& bucket, bool with_counts) {
-  Json point = Json::array({bucket.at.time_since_epoch().count(), shown_watts(bucket.mean),
-                            shown_watts(bucket.min), shown_watts(bucket.max)});
-  if (with_counts) {
-    point.push_back(bucket.known);
-    point.push_back(bucket.total);
+void write_points(std::string& out, const std::vector<CurveBucket>& points, bool with_counts) {
+  constexpr std::size_t kUsualBytes = 48;
+  out.reserve(out.size() + points.size() * kUsualBytes);
+  out += '[';
+  for (const auto& bucket : points) {
+    if (out.back() == ']') out += ',';
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("[{}"), bucket.at.time_since_epoch().count());
+    for (const double watts : {bucket.mean, bucket.min, bucket.max}) {
+      out += ',';
+      write_watts(out, watts);
+    }
+    if (with_counts)
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE(",{},{}"), bucket.known, bucket.total);
+    out += ']';
   }
-  return point;
+  out += ']';
 }
 
 }  // namespace tidewatt::api

@@ -58,6 +58,8 @@ Result<NodeCurves> node_curves(std::string_view node_id, ledger::CurveReader& po
                                const CurveRequest& request);
 
 std::string series_key(std::string_view node_id, std::string_view domain, int index);
-Json point_json(const CurveBucket& bucket, bool with_counts);
+/// `[[at_ms, mean, min, max], ...]` as JSON text, in watts; with_counts adds the known and all devices of a
+/// sum.
+void write_points(std::string& out, const std::vector<CurveBucket>& points, bool with_counts);
 
 }  // namespace tidewatt::api

@@ -57,17 +57,17 @@ class CurvesAnswer {
       if (!gap.key.empty()) row["key"] = gap.key;
       gaps_.push_back(std::move(row));
     }
-    for (const auto& bucket : curves.cpu_points) cpu_points_.push_back(point_json(bucket, false));
+    cpu_points_.insert(cpu_points_.end(), curves.cpu_points.begin(), curves.cpu_points.end());
     return {};
   }
 
-  Json finish(Json answer) {
+  /// As text: points, most of the bytes, are written straight into it.
+  net::Response finish(Json answer) {
     answer["from"] = format_rfc3339(range_.asked.begin);
     answer["to"] = format_rfc3339(range_.asked.end);
     answer["bucket_seconds"] = seconds(bucket_);
     answer["downsampled"] = bucket_.count() > 0;
     answer["retention_seconds"] = seconds(core_.options.curve_retention);
-    answer["series"] = std::move(series_);
     answer["gaps"] = std::move(gaps_);
     answer["cpu_estimate"] = nullptr;
     answer["cpu_estimate_reason"] = nullptr;
@@ -78,8 +78,10 @@ class CurvesAnswer {
     } else if (cpu_points_.empty()) {
       answer["cpu_estimate_reason"] = "no_utilisation";
     } else {
+      std::string points;
+      write_points(points, cpu_points_, false);
       answer["cpu_estimate"] = Json{{"quality", "estimated"},
-                                    {"points", std::move(cpu_points_)},
+                                    {"points", Json::parse(points)},
                                     {"idle_watts", core_.options.cpu_model->idle.value()},
                                     {"max_watts", core_.options.cpu_model->max.value()}};
       notes_.push_back(note(
@@ -87,16 +89,24 @@ class CurvesAnswer {
     }
     if (simulated_) notes_.push_back(note("simulated", "simulated power: no real energy was used"));
     answer["notes"] = std::move(notes_);
-    return answer;
+    auto response = json_answer(200, answer);
+    extend(response.body, "series", "[" + series_ + "]");
+    return response;
   }
 
   void add_note(Json extra) { notes_.push_back(std::move(extra)); }
 
  private:
+  /// One more member for an object that is text already.
+  static void extend(std::string& object, std::string_view name, std::string_view value) {
+    object.pop_back();
+    object.append(",\"").append(name).append("\":").append(value).append("}");
+  }
+
   void add_series(const CurveSeries& series) {
     const bool is_sum = series.index < 0;
-    Json points = Json::array();
-    for (const auto& bucket : series.points) points.push_back(point_json(bucket, is_sum));
+    std::string points;
+    write_points(points, series.points, is_sum);
     Json row{{"key", series_key(series.node_id, series.domain, series.index)},
              {"node_id", series.node_id},
              {"index", series.index},
@@ -105,10 +115,12 @@ class CurvesAnswer {
     if (is_sum) row["label"] = "sum";
     row["quality"] = series.quality;
     row["power_limit_watts"] = series.limit ? Json(to_watts(*series.limit).value()) : Json(nullptr);
-    row["points"] = std::move(points);
+    auto text = json_text(row);
+    extend(text, "points", points);
     if (series.quality == "simulated" || series.quality == "mixed") simulated_ = true;
     if (series.domain == kDomainCpuPackage && !series.points.empty()) cpu_measured_ = true;
-    series_.push_back(std::move(row));
+    if (!series_.empty()) series_ += ',';
+    series_ += text;
   }
 
   const Core& core_;
@@ -117,9 +129,9 @@ class CurvesAnswer {
   Milliseconds bucket_{0};
   bool simulated_ = false;
   bool cpu_measured_ = false;
-  Json series_ = Json::array();
+  std::string series_;  ///< their JSON
   Json gaps_ = Json::array();
-  Json cpu_points_ = Json::array();
+  std::vector<CurveBucket> cpu_points_;
   Json notes_ = Json::array();
 };
 
@@ -192,7 +204,7 @@ net::Response get_node_power(Core& core, const Call& call) {
   } else {
     API_TRY_STATUS(answer.add(node_id, *points, request_for(core, answer.retained(), limit)));
   }
-  return json_answer(200, answer.finish(Json{{"node_id", node_id}}));
+  return answer.finish(Json{{"node_id", node_id}});
 }
 
 net::Response get_task_power(Core& core, const Call& call) {
@@ -217,9 +229,7 @@ net::Response get_task_power(Core& core, const Call& call) {
   }
   if (shared)
     answer.add_note(note("shared_card", "the curve is the whole card's, also where other tasks shared it"));
-  Json body = answer.finish(Json{{"task_id", task.task_id}});
-  body["whole_card"] = true;
-  return json_answer(200, body);
+  return answer.finish(Json{{"task_id", task.task_id}, {"whole_card", true}});
 }
 
 }  // namespace tidewatt::api

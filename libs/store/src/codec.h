@@ -64,15 +64,15 @@ class ByteReader {
     return static_cast<std::uint8_t>(*at_++);
   }
   std::uint64_t u64() {
+    // A week of curves holds millions of numbers, most of them three bytes long and far from the end.
+    if (end_ - at_ < kLongestNumber) return u64_near_end();
     std::uint64_t n = 0;
-    for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
+    for (unsigned shift = 0; shift < 64; shift += 7) {
       const auto b = static_cast<unsigned char>(*at_++);
       n |= static_cast<std::uint64_t>(b & 0x7FU) << shift;
       if ((b & 0x80U) == 0) return n;
     }
-    ok_ = false;
-    at_ = end_;
-    return 0;
+    return garbled();
   }
   std::int64_t i64() {
     const auto n = u64();
@@ -114,6 +114,21 @@ class ByteReader {
   [[nodiscard]] bool finished() const { return ok_ && at_ == end_; }
 
  private:
+  static constexpr std::ptrdiff_t kLongestNumber = 10;
+  std::uint64_t garbled() {
+    ok_ = false;
+    at_ = end_;
+    return 0;
+  }
+  std::uint64_t u64_near_end() {
+    std::uint64_t n = 0;
+    for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
+      const auto b = static_cast<unsigned char>(*at_++);
+      n |= static_cast<std::uint64_t>(b & 0x7FU) << shift;
+      if ((b & 0x80U) == 0) return n;
+    }
+    return garbled();
+  }
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
   const char* at_;
   const char* end_;

@@ -118,23 +118,26 @@ Result<const CurvePoint*> PointDecoder::decode(UtcTime at, std::string_view byte
   return &point_;
 }
 
-void StoredCurve::reserve(std::size_t points, std::size_t bytes) {
+void StoredCurve::adopt(std::string bytes, std::size_t points) {
+  bytes_ = std::move(bytes);
   times_.reserve(points);
-  ends_.reserve(points);
-  bytes_.reserve(bytes);
+  places_.reserve(points);
+}
+
+void StoredCurve::add_adopted(UtcTime at, std::size_t begin, std::size_t size) {
+  times_.push_back(at);
+  places_.push_back({begin, size});
 }
 
 void StoredCurve::add(UtcTime at, std::string_view bytes) {
+  add_adopted(at, bytes_.size(), bytes.size());
   bytes_.append(bytes);
-  times_.push_back(at);
-  ends_.push_back(bytes_.size());
 }
 
 Result<const CurvePoint*> StoredCurve::next() {
   if (next_ == times_.size()) return nullptr;
-  const auto begin = next_ == 0 ? 0 : ends_[next_ - 1];
-  const auto bytes = std::string_view(bytes_).substr(begin, ends_[next_] - begin);
-  return decoder_.decode(times_[next_++], bytes);
+  const auto& place = places_[next_];
+  return decoder_.decode(times_[next_++], std::string_view(bytes_).substr(place.begin, place.size));
 }
 
 }  // namespace tidewatt::store

@@ -47,18 +47,24 @@ class PointDecoder {
 class StoredCurve final : public ledger::CurveReader {
  public:
   explicit StoredCurve(IdToName name_of) : decoder_(std::move(name_of)) {}
-  /// In time order.
+  /// Takes points over that were read into one buffer; add_adopted() names them by their places in it.
+  void adopt(std::string bytes, std::size_t points);
+  /// In time order, as add() is.
+  void add_adopted(UtcTime at, std::size_t begin, std::size_t size);
   void add(UtcTime at, std::string_view bytes);
-  void reserve(std::size_t points, std::size_t bytes);
 
   const std::vector<UtcTime>& times() const override { return times_; }
   Result<const ledger::CurvePoint*> next() override;
 
  private:
   PointDecoder decoder_;
+  struct Place {
+    std::size_t begin;
+    std::size_t size;
+  };
   std::string bytes_;
   std::vector<UtcTime> times_;
-  std::vector<std::size_t> ends_;
+  std::vector<Place> places_;
   std::size_t next_ = 0;
 };
 

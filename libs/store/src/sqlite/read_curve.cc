@@ -44,9 +44,6 @@ struct RawPoints {
     places.push_back({at, bytes.size(), blob.size()});
     bytes.append(blob);
   }
-  [[nodiscard]] std::string_view view(const Place& place) const {
-    return std::string_view(bytes).substr(place.begin, place.size);
-  }
 };
 
 Status read_day(Database& db, std::int64_t day, std::int64_t node, UtcRange range, std::size_t limit,
@@ -122,7 +119,12 @@ Result<std::unique_ptr<ledger::CurveReader>> Reader::curve(const ledger::NodeKey
   TW_TRY_STATUS(consistently(db, from_tables, from_memory));
 
   // Both sides run from the latest backwards; where both have a time, memory is the later write.
-  std::vector<std::pair<UtcTime, std::string_view>> points;
+  struct Point {
+    UtcTime at;
+    const std::string* recent;  ///< nullptr = the next of the tables'
+    RawPoints::Place place;
+  };
+  std::vector<Point> points;
   points.reserve(std::min(limit, stored.places.size() + recent.size()));
   auto memory = recent.rbegin();
   auto place = stored.places.begin();
@@ -131,17 +133,22 @@ Result<std::unique_ptr<ledger::CurveReader>> Reader::curve(const ledger::NodeKey
         memory != recent.rend() && (place == stored.places.end() || memory->first >= place->at);
     if (from_recent && place != stored.places.end() && memory->first == place->at) ++place;
     if (from_recent) {
-      points.emplace_back(memory->first, memory->second);
+      points.push_back({memory->first, &memory->second, {}});
       ++memory;
     } else {
-      points.emplace_back(place->at, stored.view(*place));
+      points.push_back({place->at, nullptr, *place});
       ++place;
     }
   }
   const auto names = std::make_shared<Names>(std::move(lease), std::move(new_names));
   auto curve = std::make_unique<StoredCurve>([names](std::int64_t id) { return (*names)(id); });
-  curve->reserve(points.size(), stored.bytes.size());
-  for (auto point = points.rbegin(); point != points.rend(); ++point) curve->add(point->first, point->second);
+  curve->adopt(std::move(stored.bytes), points.size());
+  for (auto point = points.rbegin(); point != points.rend(); ++point) {
+    if (point->recent != nullptr)
+      curve->add(point->at, *point->recent);
+    else
+      curve->add_adopted(point->at, point->place.begin, point->place.size);
+  }
   return curve;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "command.h"
 #include "input.h"
@@ -66,7 +67,8 @@ int detect(bool json, const std::string& host_root) {
   const auto files = os::with_host_root(os::make_file_system(), host_root);
   const auto processes = os::make_process_runner();
   const os::SystemClock clock;
-  const auto found = sensors::detect(*files, *processes, clock, library_look(host_root));
+  const auto found = sensors::detect(*files, *processes, clock, library_look(host_root),
+                                    [](Milliseconds time) { std::this_thread::sleep_for(time); });
   const auto total = sensors::total_in_words(found);
   if (json) {
     auto all = nlohmann::json::array();

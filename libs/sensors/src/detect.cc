@@ -26,6 +26,7 @@ constexpr std::array kLibraryFolders{"/usr/lib/x86_64-linux-gnu",
                                      "/usr/local/lib64",
                                      "/usr/local/nvidia/lib64",
                                      "/usr/lib/wsl/lib"};
+constexpr Milliseconds kBetweenCounters{200};
 constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
 
 std::string described(const Reading& reading) {
@@ -53,6 +54,17 @@ void take_error(const Error& error, Detection& out) {
   out.todo = error.hint;
 }
 
+/// "no RAPL: /sys/..." and "nvidia-smi: no such tool" behind the source's own name say it twice.
+void drop_own_name(Detection& out) {
+  std::string small;
+  for (const char c : out.summary) small += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const auto& prefix : {fmt::format("no {}: ", out.source), fmt::format("{}: ", out.source)})
+    if (small.starts_with(prefix)) {
+      out.summary.erase(0, prefix.size());
+      return;
+    }
+}
+
 /// The first reason of a device that can't be read; empty when all can.
 std::string why_unknown(const std::vector<Reading>& readings) {
   for (const auto& reading : readings)
@@ -65,6 +77,7 @@ Detection from_readings(const std::string& source, const Result<std::vector<Read
   out.source = source;
   if (!readings) {
     take_error(readings.error(), out);
+    drop_own_name(out);
     return out;
   }
   std::map<std::string, int> counts;
@@ -221,13 +234,18 @@ std::string_view why_beside(std::string_view domain) {
 }  // namespace
 
 std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                              const LibraryLook& open) {
+                              const LibraryLook& open, const Pause& pause) {
   std::vector<Detection> found;
   found.push_back(detect_nvml(files, open));
   found.push_back(from_readings("nvidia-smi", make_tool("nvidia-smi", files, processes, clock)->read()));
   detect_other_vendors(files, processes, clock, open, found);
   const auto rapl = make_rapl(files, clock);
-  found.push_back(from_readings("rapl", rapl->read()));
+  auto zones = rapl->read();
+  if (pause && zones && !zones->empty()) {
+    pause(kBetweenCounters);
+    if (auto later = rapl->read()) zones = std::move(later);
+  }
+  found.push_back(from_readings("rapl", zones));
   found.back().notes = rapl->notes();
   found.push_back(from_readings("hwmon", make_hwmon(files, clock)->read()));
   found.push_back(from_readings("ipmi", make_ipmi(files, processes, clock, {})->read()));

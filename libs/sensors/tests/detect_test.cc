@@ -38,6 +38,21 @@ TEST_F(Detect, ABareMachineSaysForEachSourceWhyNot) {
   EXPECT_EQ(total_in_words(all), "The node's total is unknown: no component can be read.");
 }
 
+TEST_F(Detect, ACounterTellsWattsFromItsSecondReading) {
+  zone("intel-rapl:0", "package-0");
+  const auto all = detect(files, processes, clock, {}, [&](Milliseconds time) {
+    clock.advance(time);
+    files.files["/sys/class/powercap/intel-rapl:0/energy_uj"] = "20000005";
+  });
+  ASSERT_EQ(of(all, "rapl").devices.size(), 1U);
+  EXPECT_NE(of(all, "rapl").devices[0].find(": 100.0 W"), std::string::npos) << of(all, "rapl").devices[0];
+}
+
+TEST_F(Detect, NoSourceIsNamedTwice) {
+  EXPECT_EQ(of(found(), "rapl").summary.find("no RAPL"), std::string::npos);
+  EXPECT_EQ(of(found(), "nvidia-smi").summary.find("nvidia-smi:"), std::string::npos);
+}
+
 TEST_F(Detect, AnotherVendorsCardsAreTheNodesGpus) {
   files.files["/sys/bus/pci/devices/0000:03:00.0/vendor"] = "0x1002\n";
   files.files["/sys/bus/pci/devices/0000:03:00.0/class"] = "0x038000\n";

@@ -185,8 +185,10 @@ def main():
         head = (f"# Benchmarks\n\nMeasured {date.today().isoformat()} on a virtual machine with {os.cpu_count()} cores ({model}), Debian 12, all on loopback; "
                 f"{load_before:.1f} processes were running before it began{', so figures per second of wall clock are too low' if load_before > 0.5 else ''}. Repeat with `bench/run.sh --write`. "
                 "Server CPU is user + system time from `/proc`, from the first request until 3 s after the last answer; the generator's is apart.\n\n")
+        with open(RESULTS, encoding="utf-8") as file:
+            others = file.read().partition("\n## Decisions")  # another command's figures stay
         with open(RESULTS, "w", encoding="utf-8") as file:
-            file.write(head + text)
+            file.write(head + text.rstrip("\n") + "\n" + others[1] + others[2])
     return 0
 
 

@@ -155,7 +155,8 @@ std::vector<Finding> source_findings(const std::vector<Detection>& found, const 
       // A vendor's card that isn't here is no fault.
       const bool fault = source.forbidden || source.broken || !source.devices.empty() || is_hosts_own(source);
       findings.push_back({fault ? Health::warning : Health::ok, "source",
-                          fmt::format("{}: not read: {}", source.source, brief(source)), todo_of(source, machine)});
+                          fmt::format("{}: not read: {}", source.source, brief(source)),
+                          todo_of(source, machine)});
     }
   }
   if (!hosts.empty())

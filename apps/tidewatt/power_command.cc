@@ -68,7 +68,7 @@ int detect(bool json, const std::string& host_root) {
   const auto processes = os::make_process_runner();
   const os::SystemClock clock;
   const auto found = sensors::detect(*files, *processes, clock, library_look(host_root),
-                                    [](Milliseconds time) { std::this_thread::sleep_for(time); });
+                                     [](Milliseconds time) { std::this_thread::sleep_for(time); });
   const auto total = sensors::total_in_words(found);
   if (json) {
     auto all = nlohmann::json::array();

@@ -232,6 +232,8 @@ Status ServerRuntime::open(FileSystem& files) {
   TW_TRY_STATUS(open_store(files));
   ledger_ = std::make_unique<ledger::Ledger>(*store_, ledger::Rules{arguments_.api.max_gap});
   open_carbon(files);
+  if (!arguments_.forward.url.empty())
+    arguments_.api.forward = std::make_shared<RemoteWriteForward>(arguments_.forward, files);
   arguments_.api.server_run = os::random_hex_256(rng_).substr(0, 16);
   api_ = std::make_unique<api::Api>(*store_, *ledger_, clock_, rng_, arguments_.api);
   TW_TRY(ops_token_, keep_token(files, "ops.token", api::Role::ops, "operator"));

@@ -219,6 +219,7 @@ const config::SettingsTable& server_settings_table() {
   static const config::SettingsTable kTable{[] {
     auto settings = own_settings();
     for (auto& setting : carbon_settings()) settings.push_back(std::move(setting));
+    for (auto& setting : forward_settings()) settings.push_back(std::move(setting));
     for (auto& setting : accounting_settings()) settings.push_back(std::move(setting));
     for (auto& setting : kubernetes_settings()) settings.push_back(std::move(setting));
     for (auto& setting : sso_settings()) settings.push_back(std::move(setting));
@@ -286,6 +287,7 @@ LoadedServer load_server_settings(const std::string& config_file, const std::vec
   }
   take_sso(settings, arguments, files);
   take_carbon(settings, arguments, files);
+  arguments.forward = forward_from(settings);
   take_accounting(settings, arguments, files);
   if (values_hold) take_kubernetes(settings, arguments);
   for (const auto& problem : settings.problems()) loaded.problems.push_back(problem.to_string());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server_forward.h"
 #include "tidewatt/api/api.h"
 #include "tidewatt/base/file_system.h"
 #include "tidewatt/base/result.h"
@@ -38,6 +39,7 @@ struct ServerArguments {
   emma::Options carbon;  ///< its cache folder is the data folder's
   Milliseconds carbon_timeout{5'000};
   std::string carbon_ca_file;
+  ForwardSettings forward;
 };
 
 const config::SettingsTable& server_settings_table();

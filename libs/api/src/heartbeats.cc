@@ -34,11 +34,17 @@ net::Response post_heartbeats(Core& core, const Call& call) {
     received.push_back({&*beat, receipt});
     places.push_back(i);
   }
+  std::vector<PowerRound> powers;  // taken before booking, which moves the devices out
+  if (core.options.forward)
+    for (const auto& one : received) powers.push_back(power_of(*one.beat));
   // A registry that can't be read is no reason to refuse beats: they are answered `retry` by the ledger when
   // the store is down, and without windows the both-ends rule holds.
   const auto registry = core.registry();
   static const ledger::ClusterWindows none;
   const auto results = core.ledger.book(received, registry ? (*registry)->windows : none);
+  for (std::size_t i = 0; i < powers.size(); ++i)
+    if (results[i].outcome == ledger::BeatOutcome::accepted && !powers[i].devices.empty())
+      core.options.forward->add(std::move(powers[i]));
   for (std::size_t i = 0; i < results.size(); ++i)
     answers[places[i]] = {std::string{ledger::to_string(results[i].outcome)},
                           results[i].outcome == ledger::BeatOutcome::retry && call.principal.role != Role::ops

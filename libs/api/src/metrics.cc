@@ -183,6 +183,18 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
   return out;
 }
 
+std::string forward_metrics_text(const ForwardCounts& counts) {
+  std::string out;
+  constexpr std::string_view kSamples = "tidewatt_forward_samples_total";
+  head(out, kSamples, "counter", "Power samples for another store, by what became of them.");
+  line(out, kSamples, "{outcome=\"sent\"}", counts.sent);
+  line(out, kSamples, "{outcome=\"refused\"}", counts.refused);
+  line(out, kSamples, "{outcome=\"dropped\"}", counts.dropped);
+  single(out, "tidewatt_forward_waiting_samples", "gauge", "Power samples that wait to be sent on.",
+         counts.waiting);
+  return out;
+}
+
 std::string damage_metrics_text(std::uint64_t lost_commits) {
   std::string out;
   single(out, "tidewatt_ledger_lost_commits", "gauge",

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tidewatt/api/power_forward.h"
 #include "tidewatt/carbon/signals.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/net/server.h"
@@ -78,6 +79,7 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
 
 /// Commits that were acknowledged and lost, in the same format.
 std::string damage_metrics_text(std::uint64_t lost_commits);
+std::string forward_metrics_text(const ForwardCounts& counts);
 
 /// The zones' chains, in the same format; empty where there is none.
 std::string carbon_metrics_text(const std::vector<carbon::ZoneStatus>& zones);

@@ -47,6 +47,7 @@ net::Response get_metrics(Core& core, const Call&) {
                                   {core.access.failed_sign_ins(), core.access.refused_tokens()}, server,
                                   core.options.version, live, total) +
                          damage_metrics_text(lost) +
+                         (core.options.forward ? forward_metrics_text(core.options.forward->counts()) : "") +
                          (core.options.signals ? carbon_metrics_text(core.options.signals->zones()) : ""),
                      "text/plain; version=0.0.4; charset=utf-8");
 }

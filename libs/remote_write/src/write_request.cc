@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
 
 namespace tidewatt::remote_write {
 namespace {
@@ -135,6 +136,28 @@ Result<std::vector<Series>> parse_write_request(std::string_view body, const Lim
                 "send Prometheus remote_write 1.0; version 2 isn't understood");
   }
   return series;
+}
+
+std::string make_write_request(const std::vector<Series>& series) {
+  std::string message;
+  protozero::pbf_writer request{message};
+  for (const auto& one : series) {
+    protozero::pbf_writer timeseries{request, kTimeseries};
+    for (const auto& [name, value] : one.labels) {
+      protozero::pbf_writer label{timeseries, kLabels};
+      label.add_string(kFirst, name);
+      label.add_string(kSecond, value);
+    }
+    for (const auto& sample : one.samples) {
+      if (!sample.value) continue;
+      protozero::pbf_writer point{timeseries, kSamples};
+      point.add_double(kFirst, *sample.value);
+      point.add_int64(kSecond, sample.at.time_since_epoch().count());
+    }
+  }
+  std::string packed;
+  snappy::Compress(message.data(), message.size(), &packed);
+  return packed;
 }
 
 }  // namespace tidewatt::remote_write

@@ -29,6 +29,19 @@ TEST(WriteRequest, IsSeriesOfSamples) {
   EXPECT_EQ(got->at(0).samples[1].at, UtcTime{Milliseconds{2'000}});
 }
 
+TEST(WriteRequest, WhatIsMadeIsReadBack) {
+  const Series power{{{"__name__", "tidewatt_device_power_watts"}, {"node", "n 1"}},
+                     {{UtcTime{Milliseconds{1'000}}, 412.5}, {UtcTime{Milliseconds{2'000}}, std::nullopt}}};
+  const auto got = parse_write_request(make_write_request({power, power}));
+  ASSERT_TRUE(got) << got.error().to_string();
+  ASSERT_EQ(got->size(), 2U);
+  EXPECT_EQ(got->at(1).labels, power.labels);
+  ASSERT_EQ(got->at(1).samples.size(), 1U) << "what isn't known isn't sent";
+  EXPECT_EQ(got->at(1).samples[0].value, 412.5);
+  EXPECT_EQ(got->at(1).samples[0].at, UtcTime{Milliseconds{1'000}});
+  EXPECT_TRUE(parse_write_request(make_write_request({}))->empty());
+}
+
 TEST(WriteRequest, AFieldOfAnotherTypeIsRefused) {
   // Field 1 as a number, where a series is due; and a series whose label is one.
   for (const std::string& bytes : {std::string{"\x08\xd8\x2f"}, std::string{"\x0a\x02\x08\x01"}}) {

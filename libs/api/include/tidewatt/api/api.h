@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tidewatt/api/access.h"
+#include "tidewatt/api/power_forward.h"
 #include "tidewatt/api/rate_limit.h"
 #include "tidewatt/base/clock.h"
 #include "tidewatt/base/rng.h"
@@ -76,6 +77,7 @@ struct ApiOptions {
   std::optional<SsoOptions> sso;  ///< nullopt = tokens and login links only
   KubernetesOptions kubernetes;
   MarketOptions market;
+  std::shared_ptr<PowerForward> forward;  ///< nullptr = power stays here
 };
 
 class Api {

@@ -37,4 +37,8 @@ struct Limits {
 /// @error invalid_input  not snappy, no such message, or beyond a limit
 Result<std::vector<Series>> parse_write_request(std::string_view body, const Limits& limits = {});
 
+/// The body of such a request, packed. Samples without a value are left out; labels stand as they are given,
+/// and receivers want them sorted by name.
+std::string make_write_request(const std::vector<Series>& series);
+
 }  // namespace tidewatt::remote_write

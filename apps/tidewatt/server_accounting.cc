@@ -125,6 +125,9 @@ std::vector<Setting> accounting_settings() {
       stated_number("accounting.pue", "1", "5",
                     "Facility over IT energy of a period; overhead is a line of its own."),
       source_of("accounting.pue_source", "the PUE"),
+      stated_number("accounting.water_litres_per_month", "0", "1000000000000",
+                    "Water that the whole site uses in a month, for WUE."),
+      source_of("accounting.water_source", "the use of water"),
       stated_number("accounting.embodied_kg_per_device", "0", "100000",
                     "Embodied carbon of one accelerator, in kg CO2e."),
       source_of("accounting.embodied_source", "the embodied carbon"),
@@ -185,6 +188,8 @@ void take_accounting(config::Settings& settings, ServerArguments& arguments, con
   policy.grid_loss = stated(settings, "accounting.grid_loss_percent", "accounting.grid_loss_source");
   if (policy.grid_loss) policy.grid_loss->value /= 100;
   policy.pue = stated(settings, "accounting.pue", "accounting.pue_source");
+  policy.water_litres_per_month =
+      stated(settings, "accounting.water_litres_per_month", "accounting.water_source");
   policy.embodied_kg_per_device =
       stated(settings, "accounting.embodied_kg_per_device", "accounting.embodied_source");
   if (const auto years = settings.maybe_number("accounting.device_life_years"))

@@ -30,10 +30,13 @@ Result<reports::Report> report_for(Core& core, const Call& call, reports::Questi
     question.team = call.principal.team;
     policy.contracts_hidden = policy.contracted_kwh_per_month.has_value();
     policy.contracted_kwh_per_month.reset();
+    policy.water_hidden = policy.water_litres_per_month.has_value();
+    policy.water_litres_per_month.reset();
     policy.supply_kwh = {};
     policy.battery.reset();
   }
-  question.with_whole = policy.contracted_kwh_per_month || !policy.supply_kwh.hours.empty();
+  question.with_whole =
+      policy.contracted_kwh_per_month || policy.water_litres_per_month || !policy.supply_kwh.hours.empty();
   if (core.options.signals) policy.zones = reports::zones_of(*core.options.signals, question.window, seals);
   TW_TRY(const auto moved, core.store.moved_tasks());
   question.moved = &moved;

@@ -10,7 +10,7 @@ struct Meaning {
   std::string_view code, en, zh;
 };
 
-constexpr std::array<Meaning, 37> kMeanings{{
+constexpr std::array<Meaning, 39> kMeanings{{
     {"no_factor_configured", "no emission factor is configured", "未配置排放因子"},
     {"factor_kind_not_average", "the factor in force is no average of a grid", "现行因子不是电网平均值"},
     {"no_factor_of_the_year", "a zone has factors of other years, none of this one",
@@ -30,6 +30,8 @@ constexpr std::array<Meaning, 37> kMeanings{{
     {"no_upstream_factor", "no upstream factor is stated", "未说明上游因子"},
     {"no_grid_loss", "no grid loss is stated", "未说明线损"},
     {"no_pue", "no PUE is known", "PUE 未知"},
+    {"no_water", "no use of water is stated", "未说明用水量"},
+    {"water_of_the_site", "the water is of the whole site", "用水量属于整个站点"},
     {"no_move_recorded", "no task that was moved is recorded", "未记录被移动的任务"},
     {"savings_are_of_tasks",
      "savings are of tasks, on any number of nodes: ask by task, group, team or cluster",

@@ -110,6 +110,30 @@ PueUse pue_of(const Booked& booked, const Policy& stated) {
   return out;
 }
 
+/// CUE = PUE x carbon per kWh, as The Green Grid defines it.
+Figure cue_of(const Figure& kg, double kwh, const Figure& pue) {
+  if (!kg.value) return kg;
+  if (!pue.value) return {std::nullopt, "no_pue"};
+  if (kwh <= 0) return {std::nullopt, "no_load"};
+  return {*kg.value / kwh * *pue.value, {}};
+}
+
+SiteUse site_use_of(const Report& report, const Policy& policy, double whole_kwh, double months) {
+  SiteUse out;
+  const auto& total = report.total;
+  out.cue_annual_kg_per_kwh = out.cue_hourly_kg_per_kwh = {std::nullopt, "no_factor_configured"};
+  if (report.view.visible) {
+    out.cue_annual_kg_per_kwh = cue_of(total.annual_kg, total.kwh, report.pue.value);
+    out.cue_hourly_kg_per_kwh = cue_of(total.hourly.kg, total.hourly.covered_kwh, report.pue.value);
+  }
+  out.wue_l_per_kwh = policy.water_hidden              ? Figure{std::nullopt, "water_of_the_site"}
+                      : !policy.water_litres_per_month ? Figure{std::nullopt, "no_water"}
+                      : whole_kwh <= 0
+                          ? Figure{std::nullopt, "no_load"}
+                          : Figure{policy.water_litres_per_month->value * months / whole_kwh, {}};
+  return out;
+}
+
 double months_in(const Window& window) {
   double months = 0;
   for (auto month = ledger::month_of(window.from); month.begin() < window.to; month = month.next()) {
@@ -218,6 +242,7 @@ Result<Report> make_report(const Booked& booked, const Policy& stated, const car
   const double supply_share = whole > 0 ? total / whole : 0;
   TW_TRY(report.total, line_of(all, booked, policy, view, contracted_share, supply_share,
                                booked.scope == Scope::cluster || booked.scope == Scope::node));
+  report.site = site_use_of(report, policy, whole, months_in(booked.window));
   report.total.savings = savings_of(booked, nullptr, policy, view);
   if (booked.scope != Scope::cluster && booked.scope != Scope::node && booked.unattributed != kNothing)
     report.unattributed = booked.unattributed;

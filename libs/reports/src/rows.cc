@@ -145,6 +145,7 @@ Json stated_json(const Policy& policy) {
               {"upstream_kg_per_kwh", stated(policy.upstream_kg_per_kwh)},
               {"grid_loss", stated(policy.grid_loss)},
               {"pue", stated(policy.pue)},
+              {"water_litres_per_month", stated(policy.water_litres_per_month)},
               {"embodied_kg_per_device", stated(policy.embodied_kg_per_device)},
               {"device_life_hours", number(policy.device_life_hours)},
               {"tariff", text(policy.tariff)},
@@ -206,6 +207,9 @@ std::string to_json(const Report& report) {
                                     {"may_enter_scope2", series.scope2}});
   answer["stated"] = stated_json(report.policy);
   answer["pue"] = pue_json(report.pue);
+  answer["cue_kg_per_kwh"] = Json{{"annual_factor", figure(report.site.cue_annual_kg_per_kwh)},
+                                  {"hourly_signal", figure(report.site.cue_hourly_kg_per_kwh)}};
+  answer["wue_l_per_kwh"] = figure(report.site.wue_l_per_kwh);
   answer["lines"] = Json::array();
   for (const auto& line : report.lines) answer["lines"].push_back(line_json(line, visible));
   answer["total"] = line_json(report.total, visible);

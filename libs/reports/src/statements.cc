@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "figures.h"
 #include "shown.h"
 #include "tidewatt/carbon/signal_book.h"
@@ -21,7 +23,8 @@ std::string source_or_none(const Stated& figure, const Words& words) {
 }
 
 std::string stated(const Stated& figure, std::string_view unit, const Words& words) {
-  return said(words.stated, format_double(figure.value), unit, source_or_none(figure, words));
+  return said(words.stated, format_double(figure.value), unit.empty() ? "" : fmt::format(" {}", unit),
+              source_or_none(figure, words));
 }
 
 std::string list_of(const std::set<std::string>& items, const Words& words) {
@@ -69,6 +72,15 @@ void add_beside(const Report& report, const Words& words, std::vector<Fact>& fac
                         report.total.overhead_base == "components"
                             ? said(words.components, list_of(report.total.domains, words))
                             : std::string{words.platform}));
+  std::string cue;
+  for (const auto& [name, figure] : {std::pair{words.cue_annual, &report.site.cue_annual_kg_per_kwh},
+                                     std::pair{words.cue_hourly, &report.site.cue_hourly_kg_per_kwh}})
+    if (figure->value && report.view.visible)
+      cue += fmt::format("{}{} kg/kWh ({})", cue.empty() ? "" : ", ", shown(figure->value), name);
+  if (!cue.empty()) add(words.cue, fmt::format("{} {}", cue, words.per_it_kwh));
+  if (report.site.wue_l_per_kwh.value)
+    add(words.wue, fmt::format("{} L/kWh {}; {}", shown(report.site.wue_l_per_kwh), words.per_it_kwh,
+                               stated(*policy.water_litres_per_month, words.litres_a_month, words)));
   if (policy.embodied_kg_per_device)
     add(words.embodied,
         stated(*policy.embodied_kg_per_device, words.kg_a_device, words) +

@@ -22,6 +22,7 @@ struct Words {
   std::string_view contracts, kwh_a_month, residual, upstream, losses;
   std::string_view pue, pue_text, pue_metered, pue_sums, components, platform, embodied, kg_a_device, life,
       tariff, carbon_price;
+  std::string_view cue, cue_annual, cue_hourly, wue, per_it_kwh, litres_a_month;
   std::string_view battery, battery_text, sealed, sealed_text, being_made;
 
   std::string_view simulated, simulated_left_out, placeholder, hidden, factor_year, coverage, no_intensity;

@@ -1,4 +1,5 @@
 #include "tidewatt/reports/report.h"
+#include "tidewatt/reports/text.h"
 
 #include <gtest/gtest.h>
 
@@ -194,6 +195,27 @@ TEST(BesideScope2, UpstreamLossesOverheadAndEmbodiedAreLinesOfTheirOwn) {
   EXPECT_NEAR(*total.sci_per_task_hour.value, (424.08 + 106.02 + 3.72) * 1000 / 744, 1e-6);
   // None of it has moved the operational figure.
   EXPECT_NEAR(*total.annual_kg.value, 424.08, 1e-9);
+}
+
+TEST(SiteUse, CarbonAndWaterAreOfThePeriodAndPerKwhOfIt) {
+  auto stated = policy();
+  auto site = report_of(march(Scope::cluster), stated).site;
+  EXPECT_EQ(site.cue_annual_kg_per_kwh.reason, "no_pue");
+  EXPECT_EQ(site.wue_l_per_kwh.reason, "no_water");
+  stated.pue = Stated{1.25, "metered 2025"};
+  stated.water_litres_per_month = Stated{1116 * 1.8, "water meter"};
+  const auto report = report_of(march(Scope::cluster), stated);
+  EXPECT_NEAR(*report.site.cue_annual_kg_per_kwh.value, 0.38 * 1.25, 1e-12);
+  EXPECT_NEAR(*report.site.cue_hourly_kg_per_kwh.value, 324.0 / 1080 * 1.25, 1e-12);
+  EXPECT_NEAR(*report.site.wue_l_per_kwh.value, 1.8, 1e-12);
+  EXPECT_NE(to_markdown(report).find("WUE: 1.8 L/kWh of IT energy"), std::string::npos)
+      << to_markdown(report);
+  stated.water_hidden = true;
+  stated.water_litres_per_month.reset();
+  EXPECT_EQ(report_of(march(Scope::team), stated).site.wue_l_per_kwh.reason, "water_of_the_site");
+  const auto hidden =
+      make_report(march(Scope::cluster), stated, {false, false, "no_factor_configured"}).value();
+  EXPECT_FALSE(hidden.site.cue_annual_kg_per_kwh.value) << "it would give the hidden carbon away";
 }
 
 TEST(Visibility, WithoutAFactorOthersSeeNoCarbonAndOperatorsAPlaceholder) {

@@ -45,6 +45,8 @@ struct Policy {
   std::optional<Stated> upstream_kg_per_kwh;  ///< life cycle minus direct: Scope 3.3
   std::optional<Stated> grid_loss;  ///< transmission and distribution, share of what is generated, [0, 1)
   std::optional<Stated> pue;        ///< facility over IT energy, of the period
+  std::optional<Stated> water_litres_per_month;  ///< of the whole site
+  bool water_hidden = false;                     ///< it is stated, and this viewer may not see the site
   std::optional<Stated> embodied_kg_per_device;
   std::optional<double> device_life_hours;
 

@@ -185,6 +185,13 @@ struct PueUse {
   MeteredPue meters;  ///< its reason says why it isn't metered
 };
 
+/// What a kWh of IT energy cost the site, over the period: never a momentary value.
+struct SiteUse {
+  Figure cue_annual_kg_per_kwh;  ///< operational kgCO2 of the facility over IT energy, by the annual factor
+  Figure cue_hourly_kg_per_kwh;  ///< the same by the hourly signal, of the covered energy
+  Figure wue_l_per_kwh;          ///< litres of water over IT energy
+};
+
 struct Report {
   Window window;
   std::string period;  ///< empty = a window of its own
@@ -200,6 +207,7 @@ struct Report {
   std::vector<FactorUse> zone_factors;  ///< beside `factor`, by zone and year
   std::vector<SeriesUse> series;
   PueUse pue;
+  SiteUse site;
   std::vector<Day> days;
   std::optional<BatteryRun> battery;
   Policy policy;

@@ -208,7 +208,7 @@ TEST(SiteUse, CarbonAndWaterAreOfThePeriodAndPerKwhOfIt) {
   EXPECT_NEAR(*report.site.cue_annual_kg_per_kwh.value, 0.38 * 1.25, 1e-12);
   EXPECT_NEAR(*report.site.cue_hourly_kg_per_kwh.value, 324.0 / 1080 * 1.25, 1e-12);
   EXPECT_NEAR(*report.site.wue_l_per_kwh.value, 1.8, 1e-12);
-  EXPECT_NE(to_markdown(report).find("WUE: 1.8 L/kWh of IT energy"), std::string::npos)
+  EXPECT_NE(to_markdown(report).find("WUE: 1.80 L/kWh of IT energy"), std::string::npos)
       << to_markdown(report);
   stated.water_hidden = true;
   stated.water_litres_per_month.reset();

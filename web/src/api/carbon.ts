@@ -60,6 +60,8 @@ export interface Report {
   carbon_hidden_reason?: string;
   series: (SeriesHead & { known_hours: number; window_hours: number; may_enter_scope2: boolean })[];
   pue: { value: Maybe<number>; reason: Maybe<string>; from: Maybe<string>; not_metered_reason: Maybe<string>; facility_kwh: Maybe<number>; machines_kwh: Maybe<number>; metered_hours: number };
+  cue_kg_per_kwh: { annual_factor: Figure; hourly_signal: Figure };
+  wue_l_per_kwh: Figure;
   stated: { pue: Maybe<{ value: number; source: Maybe<string> }>; currency: string; tariff: Maybe<string>; carbon_price_eur_per_tonne: number };
   lines: ReportLine[];
   total: ReportLine;

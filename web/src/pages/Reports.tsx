@@ -79,6 +79,8 @@ function Body({ r }: { r: Report }): JSX.Element {
         <p className="line dim" data-pue={r.pue.from ?? ""}>{r.pue.value === null ? <>{t("reports.pue")} <Value text={kUnknown} reason={code("reason", r.pue.reason)} /> {code("reason", r.pue.reason)}</>
           : r.pue.from === "metered" ? t("reports.pue.metered", { v: number(r.pue.value), n: r.pue.metered_hours })
           : t("reports.pue.stated", { v: number(r.pue.value), source: r.stated.pue?.source ?? t("unknown.not_stated") })}</p>
+        {(["annual_factor", "hourly_signal"] as const).map((by) => r.cue_kg_per_kwh[by].value !== null && <p key={by} className="line dim">{t(`reports.cue.${by}`, { v: number(r.cue_kg_per_kwh[by].value) })}</p>)}
+        {r.wue_l_per_kwh.value !== null && <p className="line dim">{t("reports.wue", { v: number(r.wue_l_per_kwh.value) })}</p>}
         {hourly && hourly.uncovered_hours > 0 && <p className="line warn-text">▲ {t("reports.uncovered", { n: hourly.uncovered_hours, kwh: number(hourly.uncovered_kwh) })}</p>}
         {r.total.adjustments && <p className="line warn-text">▲ {t("reports.adjusted", { kwh: number(r.total.adjustments.energy_kwh), n: r.total.adjustments.hours })}</p>}
         {r.simulated !== "included" && r.total.simulated_kwh > 0 && <p className="line dim">{t("reports.left_out", { kwh: number(r.total.simulated_kwh) })}</p>}

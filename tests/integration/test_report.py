@@ -84,6 +84,24 @@ def test_settings_of_the_server_count_offline_too(month, tidewatt, tmp_path):
     assert "cheap" in refused.stderr and refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("day, hours", [("2026-03-28", 1), ("2026-03-29", 0), ("2026-10-25", 2)])
+def test_a_local_tariff_has_no_hour_or_two_on_the_days_when_clocks_change(make_server, tidewatt, tmp_path, day, hours):
+    server = make_server(environment=FACTOR)
+    server.start()
+    begin = datetime.fromisoformat(f"{day}T00:00:00+00:00")
+    script = NodeScript("n1", beats=24 * 60 + 1, devices=1, period_ms=60_000, start_ms=int(begin.timestamp() * 1000))
+    script.milliwatts = lambda beat, device: 1_000_000
+    beats = script.beats()
+    for i in range(0, len(beats), 100):
+        answer = Client(server.port, server.agent_token).post("/api/v1/heartbeats", beats[i:i + 100])
+        assert {result["status"] for result in answer.json()["results"]} == {"accepted"}, answer
+    config = tmp_path / "server.yaml"
+    config.write_text('money:\n  tariff: "0.10; 2-3 1.10"\n  time_zone: Europe/Berlin\n')
+    told = run(tidewatt, "--period", day[:7], "--format", "json", "--db", f"{server.data}/tidewatt.db", "--config", str(config))
+    total = json.loads(told.stdout)["total"]
+    assert total["energy_kwh"] == pytest.approx(24) and total["money"]["energy_cost"]["value"] == pytest.approx(24 * 0.10 + hours * 1.00)
+
+
 def test_wrong_use_is_named(tidewatt):
     for arguments, what in ((["--period", "soon"], "2026-Q4"), (["--period", "2026", "--format", "pdf"], "--format"),
                             (["--period", "2026", "--team", "a", "--scope", "node"], "--team"), (["--period", "2026", "--config", "x"], "--config")):

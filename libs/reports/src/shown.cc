@@ -32,6 +32,12 @@ std::string shown(double value) {
   return grouped(fmt::format("{:.{}f}", value, std::min(digits, 8)));
 }
 
+std::string shown_whole(double value) {
+  constexpr double kPlain = 1e15;
+  return std::abs(value) < kPlain && value == std::floor(value) ? grouped(fmt::format("{:.0f}", value))
+                                                                : format_double(value);
+}
+
 std::string shown(const std::optional<double>& value) {
   return value ? shown(*value) : std::string{kUnknown};
 }

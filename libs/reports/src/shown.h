@@ -16,6 +16,8 @@ std::string shown(double value);
 /// "—" where unknown
 std::string shown(const std::optional<double>& value);
 std::string shown(const Figure& figure);
+/// A stated number, as stated: 200,000 · 0.38
+std::string shown_whole(double value);
 std::string shown_percent(const std::optional<double>& share);
 std::string day_text(UtcHour day);
 

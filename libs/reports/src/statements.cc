@@ -23,8 +23,14 @@ std::string source_or_none(const Stated& figure, const Words& words) {
 }
 
 std::string stated(const Stated& figure, std::string_view unit, const Words& words) {
-  return said(words.stated, format_double(figure.value), unit.empty() ? "" : fmt::format(" {}", unit),
+  return said(words.stated, shown_whole(figure.value), unit.empty() ? "" : fmt::format(" {}", unit),
               source_or_none(figure, words));
+}
+
+std::string identity_text(const carbon::SeriesIdentity& identity, const Words& words) {
+  return fmt::format("{1}{0}{2}{0}{3}", words.comma, said_of(carbon::to_string(identity.kind), words),
+                     said_of(carbon::to_string(identity.boundary), words),
+                     said_of(carbon::to_string(identity.basis), words));
 }
 
 std::string list_of(const std::set<std::string>& items, const Words& words) {
@@ -84,13 +90,13 @@ void add_beside(const Report& report, const Words& words, std::vector<Fact>& fac
   if (policy.embodied_kg_per_device)
     add(words.embodied,
         stated(*policy.embodied_kg_per_device, words.kg_a_device, words) +
-            (policy.device_life_hours ? said(words.life, format_double(*policy.device_life_hours)) : ""));
+            (policy.device_life_hours ? said(words.life, shown_whole(*policy.device_life_hours)) : ""));
   if (policy.price_per_kwh) add(words.tariff, policy.tariff + " " + policy.currency + "/kWh");
-  add(words.carbon_price, format_double(policy.carbon_price.value()) + " EUR/t");
+  add(words.carbon_price, shown_whole(policy.carbon_price.value()) + " EUR/t");
   if (report.battery) {
     const auto& battery = *policy.battery;
     add(words.battery,
-        said(words.battery_text, format_double(battery.capacity_kwh), format_double(battery.power_kw),
+        said(words.battery_text, shown_whole(battery.capacity_kwh), shown_whole(battery.power_kw),
              shown_percent(battery.round_trip_efficiency), shown_percent(report.battery->without.share),
              shown_percent(report.battery->with.share), shown(report.battery->delivered_kwh),
              shown(report.battery->cost), policy.currency));
@@ -119,7 +125,7 @@ std::vector<Fact> facts_of(const Report& report, const Words& words) {
   }
   for (const auto& series : report.series)
     facts.push_back({said(words.series, series.zone),
-                     said(words.series_text, carbon::describe(series.identity), series.known_hours,
+                     said(words.series_text, identity_text(series.identity, words), series.known_hours,
                           series.window_hours, series.scope2 ? std::string_view{} : words.not_scope_2)});
   add_contracts(report.policy, words, facts);
   add_beside(report, words, facts);

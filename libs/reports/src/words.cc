@@ -222,7 +222,7 @@ constexpr Words kChinese{
     .f_intensity = "用电小时的碳强度，g/kWh（UTC）。斜线：无数据。",
     .f_cfe = "每小时清洁电力匹配（24/7 无碳电力），UTC。斜线：无数据。"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kCodesInChinese{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kCodesInChinese{{
     {"average", "平均"},
     {"marginal", "边际"},
     {"residual", "剩余组合"},
@@ -232,6 +232,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kCodesIn
     {"life_cycle", "全生命周期"},
     {"direct", "直接排放"},
     {"co2_only", "仅 CO₂"},
+    {"consumption", "消费侧"},
+    {"production", "生产侧"},
     {"unknown", "未说明"},
 }};
 

@@ -111,8 +111,7 @@ void add_backup_commands(CLI::App& app, int& exit_code) {
   restoring->add_option("FILE", options->file, "The backup")->required();
   restoring->add_option("--to", options->to, "A new SQLite file, or a PostgreSQL URL")->required();
   restoring->add_option("--store-password-file", options->password_file, "File with PostgreSQL's password");
-  restoring->footer(
-      "Example: tidewatt restore tidewatt-2026-11-30.backup --to /var/lib/new/tidewatt.db");
+  restoring->footer("Example: tidewatt restore tidewatt-2026-11-30.backup --to /var/lib/new/tidewatt.db");
   restoring->callback([options, &exit_code] { exit_code = run_restore(*options); });
 }
 

@@ -13,8 +13,12 @@ void ServerFlags::add_to(CLI::App& command) {
       ->type_name("N")
       ->excludes(endpoint)
       ->check(CLI::Range(0, 65535));
-  command.add_option("--data", data, "Folder of the ledger and the token files (default: the user's data folder)")->type_name("DIR");
-  command.add_option("--store", store, "Where the ledger is kept (default sqlite, in --data)")->type_name("sqlite|memory|URL");
+  command
+      .add_option("--data", data,
+                  "Folder of the ledger and the token files (default: the user's data folder)")
+      ->type_name("DIR");
+  command.add_option("--store", store, "Where the ledger is kept (default sqlite, in --data)")
+      ->type_name("sqlite|memory|URL");
   command.add_option("--store-password-file", store_password_file, "File with the password for PostgreSQL")
       ->type_name("FILE");
   command.add_option("--tls-cert", tls_certificate, "PEM file with the certificate chain")->type_name("FILE");

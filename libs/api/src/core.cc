@@ -11,6 +11,8 @@ namespace tidewatt::api {
 namespace {
 
 constexpr Milliseconds kRegistryLife{1'000};
+constexpr Milliseconds kLongestRegistryLife{30'000};
+constexpr int kReadingsShare = 20;  ///< reading it takes a twentieth of a core at most
 constexpr Milliseconds kLongestRange{100LL * 366 * 24 * 3600 * 1000};
 
 Result<UtcTime> time_parameter(const Call& call, std::string_view name) {
@@ -28,24 +30,38 @@ const ledger::TaskInfo* Registry::find(std::string_view cluster, std::string_vie
 }
 
 Result<std::shared_ptr<const Registry>> Core::registry() {
-  const auto now = clock.mono_now();
-  const std::scoped_lock lock{registry_mutex};
-  if (cached_registry && now - registry_at < kRegistryLife) return cached_registry;
+  const auto began = clock.mono_now();
+  std::uint64_t seen = 0;
+  {
+    const std::scoped_lock lock{registry_mutex};
+    // Nobody waits while another reads: what is there is some seconds old at most.
+    if (cached_registry && (registry_is_read || began - registry_at < registry_life)) return cached_registry;
+    registry_is_read = true;
+    seen = registry_forgotten;
+  }
+  auto tasks = store.tasks();
   auto fresh = std::make_shared<Registry>();
-  TW_TRY(fresh->tasks, store.tasks());
+  if (tasks) fresh->tasks = *std::move(tasks);
   for (std::size_t i = 0; i < fresh->tasks.size(); ++i)
     fresh->places.emplace(std::pair{fresh->tasks[i].cluster, fresh->tasks[i].task_id}, i);
   for (const auto& task : fresh->tasks)
     if (task.started_at || task.finished_at)
       fresh->windows[task.cluster][task.task_id] = {task.started_at, task.finished_at};
-  cached_registry = std::move(fresh);
-  registry_at = now;
-  return cached_registry;
+  const std::scoped_lock lock{registry_mutex};
+  registry_is_read = false;
+  if (!tasks) return tl::unexpected(tasks.error());
+  if (seen == registry_forgotten) {
+    cached_registry = fresh;
+    registry_at = clock.mono_now();
+    registry_life = std::clamp((registry_at - began) * kReadingsShare, kRegistryLife, kLongestRegistryLife);
+  }
+  return fresh;
 }
 
 void Core::forget_registry() {
   const std::scoped_lock lock{registry_mutex};
   cached_registry.reset();
+  ++registry_forgotten;
 }
 
 std::string Call::parameter(std::string_view name, std::string_view fallback) const {

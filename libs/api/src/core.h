@@ -48,7 +48,8 @@ struct Core {
   Metrics metrics;
   std::function<net::ServerStats()> server_stats;
 
-  /// The registry, at most a second old.
+  /// The registry, a second old; a large one that takes long to read some seconds. What this server changed
+  /// is in it at once.
   Result<std::shared_ptr<const Registry>> registry();
   void forget_registry();
 
@@ -57,6 +58,9 @@ struct Core {
   std::mutex registry_mutex;
   std::shared_ptr<const Registry> cached_registry;
   SteadyTime registry_at{};
+  Milliseconds registry_life{0};
+  bool registry_is_read = false;         ///< by some thread, just now
+  std::uint64_t registry_forgotten = 0;  ///< times; what was read before the last one isn't kept
 
   std::unique_ptr<oidc::SignOn> sign_on;  ///< nullptr = not configured
   std::atomic<bool> sso_down{false};

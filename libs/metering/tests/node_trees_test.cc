@@ -103,6 +103,16 @@ TEST(RaplTree, ACounterIsNoPowerButHasNameAndLimit) {
   refused("rapl", "/sys/class/powercap/intel-rapl/enabled:1\n");
 }
 
+TEST(SysfsListing, AFailureWithoutAWordIsStillUnknownForAReason) {
+  for (const auto& [tool, line] : {std::pair{"rapl", "cat: /sys/class/powercap/intel-rapl:0/energy_uj: \n"},
+                                   std::pair{"hwmon", "cat: /sys/class/hwmon/hwmon0/power1_input: \n"}}) {
+    const auto r = read(tool, line);
+    ASSERT_EQ(r.devices.size(), 1U) << tool;
+    EXPECT_FALSE(r.devices[0].power) << tool;
+    EXPECT_EQ(r.devices[0].reason, "can't be read, and the tool doesn't say why") << tool;
+  }
+}
+
 TEST(SysfsListing, AFileListedAgainHasItsLastValue) {
   const std::string path = "/sys/class/hwmon/hwmon0/";
   const auto turn = [&](int watts) {

@@ -60,6 +60,7 @@ std::optional<ListedFile> file_of(std::string_view line, std::size_t number) {
   out.unreadable = unreadable || std::any_of(kErrors.begin(), kErrors.end(), [&](std::string_view error) {
                      return out.value.ends_with(error);
                    });
+  if (out.unreadable && out.value.empty()) out.value = "can't be read, and the tool doesn't say why";
   return out;
 }
 

@@ -3,11 +3,14 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "command.h"
+#include "help/command_tree.h"
 #include "library_look.h"
 #include "run/run_keeper.h"
 #include "server_command.h"
+#include "tidewatt/config/suggest.h"
 
 namespace {
 
@@ -21,13 +24,30 @@ std::string unknown_command(const CLI::App& app, int argc, const char* const* ar
     for (const auto* command : commands)
       if (command->check_name(argv[i])) next = command;
     if (next == nullptr) {
+      std::vector<std::string> names;
       std::string known;
-      for (const auto* command : commands) known += (known.empty() ? "" : ", ") + command->get_name();
-      return at->get_name() + ": \"" + argv[i] + "\" is no command (there are: " + known + ")";
+      for (const auto* command : commands) {
+        names.push_back(command->get_name());
+        known += (known.empty() ? "" : ", ") + names.back();
+      }
+      const auto near = tidewatt::config::nearest(argv[i], names);
+      return at->get_name() + ": \"" + argv[i] + "\" is no command (there are: " + known + ")" +
+             (near.empty() ? "" : ". Did you mean \"" + near + "\"?");
     }
     at = next;
   }
   return {};
+}
+
+/// " Did you mean --json?" where an option is unknown and one of the command's is near.
+std::string did_you_mean(const CLI::App& command, const CLI::Error& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return {};
+  const std::string told = error.what();
+  const auto begin = told.find(" -");
+  if (begin == std::string::npos) return {};
+  const auto near =
+      tidewatt::cli::nearest_option(command, told.substr(begin + 1, told.find(' ', begin + 1) - begin - 1));
+  return near.empty() ? "" : ". Did you mean " + near + "?";
 }
 
 }  // namespace
@@ -45,9 +65,12 @@ int main(int argc, char** argv) {
   app.footer("Every command has --help with an example. Docs: docs/README.md");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     std::string command = failed->get_name();
-    for (auto parsed = failed->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
-      command += " " + parsed.front()->get_name();
-    return "tidewatt: " + std::string(error.what()) + " (see " + command + " --help)\n";
+    for (auto parsed = failed->get_subcommands(); !parsed.empty(); parsed = failed->get_subcommands()) {
+      failed = parsed.front();
+      command += " " + failed->get_name();
+    }
+    return "tidewatt: " + std::string(error.what()) + did_you_mean(*failed, error) + " (see " + command +
+           " --help)\n";
   });
 
   int exit_code = tidewatt::cli::kOk;
@@ -71,6 +94,7 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_token_command(app, exit_code);
   tidewatt::cli::add_backup_commands(app, exit_code);
   tidewatt::cli::add_doctor_command(app, exit_code);
+  tidewatt::cli::add_help_commands(app, exit_code);
   if (argc == 1) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return tidewatt::cli::kUsage;

@@ -50,6 +50,7 @@ def in_a_copy(script, files):
     return told.stdout
 
 
+@pytest.mark.slow
 def test_the_same_build_gives_the_same_bytes(packages, tmp_path):
     for first, again in zip(packages["0.1.0"], package(tmp_path, "0.1.0"), strict=True):
         with open(first, "rb") as one, open(again, "rb") as other:
@@ -89,7 +90,33 @@ def test_an_upgrade_keeps_data_and_settings_and_a_purge_removes_them_and_says_so
     assert not told.split("== left")[1].strip(), told
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("lintian") is None, reason="lintian isn't installed")
 def test_lintian_finds_no_error(packages):
     told = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", *packages["0.1.0"]], text=True, capture_output=True, timeout=300 * SLOW, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_the_units_verify_and_their_commands_run_as_their_users(packages):
+    told = in_a_copy(r"""
+        dpkg -i debs/*.deb > /dev/null 2>&1
+        for unit in tidewatt-server tidewatt-agent; do
+          systemd-analyze verify /lib/systemd/system/$unit.service > verify.$unit 2>&1 || { cat verify.$unit; exit 1; }
+          systemd-analyze security --offline=true --threshold=50 /lib/systemd/system/$unit.service > security.$unit || { tail -n 3 security.$unit; exit 1; }
+        done
+        start() {  # UNIT: its command as its user
+          local unit=/lib/systemd/system/$1.service
+          timeout 60 runuser -u "$(sed -n 's/^User=//p' $unit)" -- $(sed -n 's/^ExecStart=//p' $unit) > $1.log 2>&1 < /dev/null &
+        }
+        wait_for() { for _ in $(seq 200); do if "$@" > /dev/null 2>&1; then return 0; fi; sleep 0.1; done; tail -n 5 ./*.log; return 1; }
+        start tidewatt-server
+        wait_for curl -sf http://127.0.0.1:7310/readyz
+        install -m 600 -o tidewatt-agent /var/lib/tidewatt/agent.token /etc/tidewatt/agent.token
+        printf 'server: http://127.0.0.1:7310\ntoken_file: /etc/tidewatt/agent.token\nnode_id: packaged-1\nsources: [sim:gpus=2]\nbeat: 1s\n' > /etc/tidewatt/agent.yaml
+        start tidewatt-agent
+        powers() { curl -sf -H "Authorization: Bearer $(cat /var/lib/tidewatt/ops.token)" http://127.0.0.1:7310/api/v1/nodes/packaged-1/power | grep -q '"points":\[\[[0-9]'; }
+        wait_for powers
+        test "$(stat -c %U /var/lib/tidewatt/tidewatt.db)" = tidewatt
+        echo measured
+        """, packages["0.1.0"])
+    assert told.strip().endswith("measured"), told

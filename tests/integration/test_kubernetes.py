@@ -220,6 +220,36 @@ def test_manifests_are_yaml_that_the_programs_understand(tidewatt, tidewatt_agen
     assert all(word in known for word in command if word.startswith("--")), command
 
 
+def counts(server):
+    text = Client(server.port, server.ops_token).get("/metrics").body.decode()
+    wanted = ("tidewatt_extender_", "tidewatt_admission_", "tidewatt_keda_")
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(wanted)}
+
+
+def test_questions_are_counted_by_outcome_and_timed(cluster):
+    before = counts(cluster.server)
+    cluster.ask("extender/filter", {"Pod": POD, "NodeNames": ["a"]})
+    cluster.ask("extender/prioritize", {"Pod": POD, "NodeNames": ["a"]})
+    assert Client(cluster.port).request("POST", "/k8s/extender/filter", body=b"{", headers={"Content-Type": "application/json"}).status == 400
+    cluster.ask("admission/mutate", review())
+    cluster.ask("admission/mutate", review("UPDATE"))
+    cluster.ask("admission/validate", review())
+    assert Client(cluster.port).request("POST", "/k8s/admission/validate", body=b"[]", headers={"Content-Type": "application/json"}).status == 400
+    ops = Client(cluster.server.port, cluster.server.ops_token)
+    assert ops.get("/api/v1/keda/replicas?policy=batch").status == 200
+    assert ops.get("/api/v1/keda/replicas?policy=nobody").status == 404
+    after = counts(cluster.server)
+    grown = {name: after[name] - before[name] for name in after if "_bucket" not in name and "_sum" not in name and after[name] != before[name]}
+    assert grown == {
+        'tidewatt_extender_requests_total{verb="filter",outcome="answered"}': 1, 'tidewatt_extender_requests_total{verb="filter",outcome="invalid"}': 1,
+        'tidewatt_extender_requests_total{verb="prioritize",outcome="answered"}': 1, "tidewatt_extender_request_seconds_count": 3,
+        'tidewatt_admission_reviews_total{webhook="mutate",outcome="held"}': 1, 'tidewatt_admission_reviews_total{webhook="mutate",outcome="unchanged"}': 1,
+        'tidewatt_admission_reviews_total{webhook="validate",outcome="allowed"}': 1, 'tidewatt_admission_reviews_total{webhook="validate",outcome="invalid"}': 1,
+        "tidewatt_admission_review_seconds_count": 4,
+        'tidewatt_keda_answers_total{asked="replicas",outcome="signal"}': 1, 'tidewatt_keda_answers_total{asked="replicas",outcome="unknown_policy"}': 1,
+        "tidewatt_keda_answer_seconds_count": 2}
+
+
 def test_manifests_refuse_what_is_no_image_or_certificate(tidewatt, tmp_path):
     odd = manifests(tidewatt, "--image", "a b")
     assert odd.returncode == 2 and len(odd.stderr.splitlines()) == 1 and '"a b"' in odd.stderr, odd.stderr

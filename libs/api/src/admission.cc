@@ -45,25 +45,45 @@ std::optional<market::Admission> carbon_admission(Core& core, const k8s::Admissi
   return std::nullopt;
 }
 
+ClusterOutcome outcome_of(const k8s::PodChanges& changes) {
+  if (changes.gate) return ClusterOutcome::mutate_held;
+  return changes.none() ? ClusterOutcome::mutate_unchanged : ClusterOutcome::mutate_changed;
+}
+
 }  // namespace
 
 net::Response post_admission_mutate(Core& core, const Call& call) {
+  auto& counts = core.metrics.cluster;
+  const Timed timed{core.clock, counts.admission};
   const auto request = k8s_json::read_admission_review(call.request.body);
-  if (!request) return problem_answer("invalid_body", request.error().to_string());
+  if (!request) {
+    counts.count(ClusterOutcome::mutate_invalid);
+    return problem_answer("invalid_body", request.error().to_string());
+  }
   const auto look = carbon_admission(core, *request, true);
   const auto changes = k8s::changes_of(*request, core.options.kubernetes.admission, core.clock.utc_now(),
                                        look && look->decision.constrained);
+  counts.count(outcome_of(changes));
   return review_answer(k8s_json::mutate_answer(*request, changes));
 }
 
 net::Response post_admission_validate(Core& core, const Call& call) {
+  auto& counts = core.metrics.cluster;
+  const Timed timed{core.clock, counts.admission};
   const auto request = k8s_json::read_admission_review(call.request.body);
-  if (!request) return problem_answer("invalid_body", request.error().to_string());
+  if (!request) {
+    counts.count(ClusterOutcome::validate_invalid);
+    return problem_answer("invalid_body", request.error().to_string());
+  }
   const auto quotas = core.team_quotas();
   auto refusal = k8s::refusal_of(*request, core.options.kubernetes.admission, *quotas);
+  auto outcome = refusal ? ClusterOutcome::validate_quota : ClusterOutcome::validate_allowed;
   if (!refusal)
-    if (const auto look = carbon_admission(core, *request, false); look && !look->decision.allowed)
+    if (const auto look = carbon_admission(core, *request, false); look && !look->decision.allowed) {
       refusal = advice_of(admit_of(core, *request), look->decision);
+      outcome = ClusterOutcome::validate_budget;
+    }
+  counts.count(outcome);
   return review_answer(k8s_json::validate_answer(*request, refusal));
 }
 

@@ -325,7 +325,7 @@ net::Response Api::handle_cluster(const net::Request& request) {
 }
 
 std::optional<int> Api::wanted_replicas(std::string_view policy) {
-  const auto found = policy_now(impl_->core, policy);
+  const auto found = asked_policy(impl_->core, policy);
   return found ? std::optional{found->wanted.replicas} : std::nullopt;
 }
 

@@ -21,7 +21,9 @@ net::Response extender_answer(std::string body) {
 }  // namespace
 
 net::Response post_extender_filter(Core& core, const Call& call) {
+  const Timed timed{core.clock, core.metrics.cluster.extender};
   const auto args = extender_reader().read(call.request.body);
+  core.metrics.cluster.count(args ? ClusterOutcome::filter_answered : ClusterOutcome::filter_invalid);
   if (!args) return problem_answer("invalid_body", args.error().to_string());
   const auto view = core.cluster_view();
   std::vector<std::optional<std::string>> refusals;
@@ -31,7 +33,9 @@ net::Response post_extender_filter(Core& core, const Call& call) {
 }
 
 net::Response post_extender_prioritize(Core& core, const Call& call) {
+  const Timed timed{core.clock, core.metrics.cluster.extender};
   const auto args = extender_reader().read(call.request.body);
+  core.metrics.cluster.count(args ? ClusterOutcome::prioritize_answered : ClusterOutcome::prioritize_invalid);
   if (!args) return problem_answer("invalid_body", args.error().to_string());
   const auto view = core.cluster_view();
   std::vector<k8s::Candidate> candidates;

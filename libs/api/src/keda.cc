@@ -38,6 +38,16 @@ std::optional<PolicyNow> policy_now(const Core& core, std::string_view name) {
   return now;
 }
 
+std::optional<PolicyNow> asked_policy(Core& core, std::string_view name) {
+  auto now = policy_now(core, name);
+  auto outcome = ClusterOutcome::keda_unknown;
+  if (now && now->wanted.by == k8s::WantedBy::signal) outcome = ClusterOutcome::keda_signal;
+  if (now && now->wanted.by == k8s::WantedBy::schedule) outcome = ClusterOutcome::keda_schedule;
+  if (now && now->wanted.by == k8s::WantedBy::nothing) outcome = ClusterOutcome::keda_nothing;
+  core.metrics.cluster.count(outcome);
+  return now;
+}
+
 net::Response get_carbon_intensity(Core& core, const Call& call) {
   const auto region = call.parameter("region");
   if (region.empty())
@@ -55,8 +65,9 @@ net::Response get_carbon_intensity(Core& core, const Call& call) {
 }
 
 net::Response get_keda_replicas(Core& core, const Call& call) {
+  const Timed timed{core.clock, core.metrics.cluster.keda};
   const auto name = call.parameter("policy");
-  const auto now = policy_now(core, name);
+  const auto now = asked_policy(core, name);
   if (!now)
     return problem_answer("not_found",
                           fmt::format("there is no policy \"{}\": set it in keda.policies", name));

@@ -169,6 +169,7 @@ std::string metrics_text(Metrics& metrics, const ledger::LedgerCounters& ledger,
   line(out, "tidewatt_build_info", fmt::format("{{version=\"{}\"}}", label_value(version)), 1);
   write_ledger(out, metrics, ledger);
   write_http(out, metrics, server);
+  metrics.cluster.write(out);
   single(out, "tidewatt_sign_ins_failed_total", "counter", "Sign-ins that were refused.", refused.sign_ins);
   single(out, "tidewatt_tokens_refused_total", "counter", "Requests with a token that isn't valid.",
          refused.tokens);

@@ -9,25 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "cluster_metrics.h"
 #include "tidewatt/api/power_forward.h"
 #include "tidewatt/carbon/signals.h"
 #include "tidewatt/ledger/ledger.h"
 #include "tidewatt/net/server.h"
 
 namespace tidewatt::api {
-
-/// Latencies in fixed buckets; lock-free.
-class Histogram {
- public:
-  static constexpr std::array<double, 12> kBounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                  0.05,   0.1,   0.25,   0.5,   1,    5};
-  void observe(Seconds duration);
-  void write(std::string& out, std::string_view name, std::string_view help) const;
-
- private:
-  std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};
-  std::atomic<std::uint64_t> sum_microseconds_{0};
-};
 
 /// What became of the samples that a Prometheus sent.
 struct RemoteWriteOutcomes {
@@ -60,6 +48,7 @@ struct Metrics {
   std::atomic<std::uint64_t> events_sent{0};
   RemoteWriteOutcomes remote_write;
   SpanOutcomes spans;
+  ClusterMetrics cluster;
 
   std::mutex audit_mutex;
   std::optional<ledger::AuditDifference> audit;          ///< nullopt until the first audit

@@ -25,5 +25,7 @@ struct PolicyNow {
 };
 /// nullopt = there is no such policy
 std::optional<PolicyNow> policy_now(const Core& core, std::string_view name);
+/// The same for a scaler, counted.
+std::optional<PolicyNow> asked_policy(Core& core, std::string_view name);
 
 }  // namespace tidewatt::api

@@ -14,6 +14,7 @@
 #include "../command.h"
 #include "../input.h"
 #include "../server_runtime.h"
+#include "controller_metrics.h"
 #include "reconcile.h"
 #include "tidewatt/base/log.h"
 #include "tidewatt/os/posix.h"
@@ -27,6 +28,7 @@ struct ControllerCommand {
   DeskOptions desk;
   ReconcileOptions reconcile;
   std::vector<std::string> zone_map;
+  std::string metrics_listen;
   std::string lease_duration = "15s", refresh = "5m", settle = "2m", account_within = "1h";
   k8s::LeaseTimes lease;
 };
@@ -75,7 +77,15 @@ class Controller {
         desk_(command_.desk, clock_, stop_, [this] { cache_.wake(); }),
         // Shorter than what the Lease allows: an exchange that is late has ended before another one leads.
         api_(command_.kube, command_.lease.write_takes * 4 / 5),
-        reconciler_(api_, cache_, leader_, desk_, command_.reconcile, clock_, random_) {}
+        reconciler_(api_, cache_, leader_, desk_, command_.reconcile, counts_, clock_, random_) {}
+
+  Status listen() {
+    if (command_.metrics_listen.empty()) return {};
+    TW_TRY(metrics_, serve_controller_metrics(command_.metrics_listen, counts_,
+                                              [this] { return leader_.may_write(); }));
+    log::info("metrics and health", {{"port", std::to_string(metrics_->port())}});
+    return {};
+  }
 
   void start() {
     deciding_ = std::thread{[this] {
@@ -92,6 +102,7 @@ class Controller {
 
   void stop() {
     stop_ = true;
+    if (metrics_) metrics_->stop(Milliseconds{100});
     cache_.wake();
     deciding_.join();
     leading_.join();
@@ -105,6 +116,7 @@ class Controller {
   os::SystemClock clock_;
   StopFlag stop_{false};
   ControllerCommand command_;
+  ControllerCounts counts_;
   HeldCache cache_;
   Leader leader_;
   ServerDesk desk_;
@@ -113,6 +125,7 @@ class Controller {
   std::vector<std::unique_ptr<Watcher>> watchers_;
   std::thread deciding_, leading_;
   std::vector<std::thread> others_;
+  std::unique_ptr<net::Server> metrics_;  ///< last: its answers look at all of the above
 };
 
 int run_controller(ControllerCommand command) {
@@ -127,6 +140,8 @@ int run_controller(ControllerCommand command) {
                                   {"identity", command.reconcile.identity}});
   block_stop_signals();
   Controller controller{std::move(command)};
+  if (const auto listening = controller.listen(); !listening)
+    return report("k8s controller", listening.error().with_context("--metrics-listen"));
   controller.start();
   while (!wait_for_stop(std::chrono::hours{1})) {
   }
@@ -150,6 +165,10 @@ void add_k8s_controller(CLI::App& group, int& exit_code) {
                    "Carbon zone of a node's topology zone or region; may be repeated")
       ->type_name("TOPOLOGY=ZONE");
   command->add_option("--cluster", made->desk.cluster, "The cluster's name at the server (default default)");
+  command
+      ->add_option("--metrics-listen", made->metrics_listen,
+                   "Serve /metrics and /healthz here (default: nowhere)")
+      ->type_name("HOST:PORT");
   command->add_option("--lease-duration", made->lease_duration, "A silent leader is followed after so long")
       ->capture_default_str();
   command->add_option("--refresh", made->refresh, "How often forecasts are asked for")->capture_default_str();

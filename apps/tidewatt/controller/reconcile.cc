@@ -16,6 +16,8 @@ namespace tidewatt::cli {
 namespace {
 
 constexpr Milliseconds kLongestPause{1'000};
+/// Letting go takes a moment, too.
+constexpr Milliseconds kOverdueAfter{60'000};
 /// Events are kept for an hour: an opening that is older has been told, or it is too late for it.
 constexpr Milliseconds kTellWithin = std::chrono::minutes{10};
 
@@ -27,12 +29,13 @@ std::string name_of(const k8s::Held& held) {
 }  // namespace
 
 Reconciler::Reconciler(KubeApi& api, HeldCache& cache, const Leader& leader, ServerDesk& desk,
-                       ReconcileOptions options, Clock& clock, Rng& random)
+                       ReconcileOptions options, ControllerCounts& counts, Clock& clock, Rng& random)
     : api_(api),
       cache_(cache),
       leader_(leader),
       desk_(desk),
       options_(std::move(options)),
+      counts_(counts),
       clock_(clock),
       random_(random) {}
 
@@ -40,6 +43,7 @@ Milliseconds Reconciler::pass() {
   next_ = kLongestPause;
   if (!cache_.complete()) return next_;
   auto all = cache_.all();
+  count(all);
   forget_absent(all);
   opened_jobs_.clear();
   for (const auto& held : all)
@@ -55,6 +59,21 @@ Milliseconds Reconciler::pass() {
     look_at(held);
   }
   return next_;
+}
+
+void Reconciler::count(const std::vector<k8s::Held>& all) {
+  std::uint64_t held = 0;
+  std::uint64_t overdue = 0;
+  const auto now = clock_.utc_now();
+  for (const auto& one : all) {
+    if (!one.held || one.deleting || !one.opened.empty() || opened_.contains(one.uid)) continue;
+    ++held;
+    if (latest_start_of(one) + kOverdueAfter < now) ++overdue;
+  }
+  counts_.held = held;
+  counts_.overdue = overdue;
+  counts_.complete = true;
+  ++counts_.looks;
 }
 
 void Reconciler::look_at(const k8s::Held& held) {
@@ -99,6 +118,7 @@ void Reconciler::look_at_held(const k8s::Held& held) {
   if (decision.open) {
     if (!patch(held, k8s_json::open_patch(held, decision, now), "let it go")) return;
     opened_.insert(held.uid);
+    counts_.opened(decision.by);
     log::info("let go", {{"what", name_of(held)}, {"by", decision.by}, {"why", decision.why}});
     return;
   }
@@ -136,6 +156,7 @@ void Reconciler::refresh(const k8s::Held& held) {
 void Reconciler::failed(const k8s::Held& held, const Result<net::Response>& answer, const char* doing) {
   constexpr int kTooMany = 429;
   if (answer && answer->status == 404) return cache_.remove(held.uid);
+  ++counts_.write_failures;
   auto& later = later_[held.uid];
   const auto failure = answer ? failure_of(*answer) : KubeFailure{answer.error().to_string(), {}};
   const auto wait = k8s::back_off(++later.failures, random_.uniform(), failure.retry_after);
@@ -183,6 +204,7 @@ void Reconciler::account(const k8s::Held& held) {
     return look_again_after(options_.account_within);  // it may still come
   const auto account = told.value_or(k8s_json::Account{{}, {}, "the Tidewatt server couldn't be asked"});
   if (!patch(held, k8s_json::account_patch(held, account), "write its account")) return;
+  ++(account.carbon_kgco2e ? counts_.accounts_known : counts_.accounts_missing);
   desk_.forget_account(held.uid);
   std::string message =
       account.carbon_kgco2e ? fmt::format("{:.3g} kg CO2e", *account.carbon_kgco2e) : "carbon unknown";

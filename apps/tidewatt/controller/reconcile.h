@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "controller_metrics.h"
 #include "held_cache.h"
 #include "kube_api.h"
 #include "leader.h"
@@ -27,7 +28,7 @@ class Reconciler {
  public:
   /// @param api  its deadline is shorter than what the Lease allows a write
   Reconciler(KubeApi& api, HeldCache& cache, const Leader& leader, ServerDesk& desk, ReconcileOptions options,
-             Clock& clock, Rng& random);
+             ControllerCounts& counts, Clock& clock, Rng& random);
   /// One look at everything. @return when to look again at the latest
   Milliseconds pass();
 
@@ -41,6 +42,7 @@ class Reconciler {
     k8s::PlannedStart start;
   };
 
+  void count(const std::vector<k8s::Held>& all);
   void look_at(const k8s::Held& held);
   void look_at_held(const k8s::Held& held);
   void look_at_opened(const k8s::Held& held);
@@ -59,6 +61,7 @@ class Reconciler {
   const Leader& leader_;
   ServerDesk& desk_;
   ReconcileOptions options_;
+  ControllerCounts& counts_;
   Clock& clock_;
   Rng& random_;
   std::map<std::string, Planned> plans_;

@@ -8,6 +8,7 @@ namespace tidewatt::planning {
 namespace {
 
 constexpr double kLeastLoopTau = 60, kMostLoopTau = 7200, kLeastChipTau = 1, kMostChipTau = 600;
+constexpr double kPlatesRise = 10, kWaterRise = 10;  // degrees at the rated heat
 constexpr int kTauSteps = 60;
 constexpr int kTauRefinements = 40;
 constexpr std::size_t kLeastRows = 10;
@@ -105,6 +106,13 @@ double best_tau(double least, double most, const Squares& squares) {
 }
 
 }  // namespace
+
+ThermalModel typical_loop(double rated_kw) {
+  ThermalModel model;
+  model.chip_c_per_kw = kPlatesRise / rated_kw;
+  model.loop_c_per_kw = kWaterRise / rated_kw;
+  return model;
+}
 
 ThermalState settled(const ThermalModel& model, double heat_kw, double wet_bulb_c) {
   const double loop = wet_bulb_c + model.approach_c + model.loop_c_per_kw * heat_kw;

@@ -43,6 +43,15 @@ TEST(ThermalModel, LoopStepsAddUp) {
   EXPECT_NEAR(steps.loop_c, advance(model, from, 900, 15, 300).loop_c, 1e-9);
 }
 
+TEST(ThermalModel, ALargerSiteIsntHotterAtItsRatedLoad) {
+  for (const double rated : {100.0, 1000.0, 30000.0}) {
+    const auto full = settled(typical_loop(rated), rated, 12);
+    EXPECT_NEAR(full.loop_c, 12 + 4 + 10, 1e-9) << rated;
+    EXPECT_NEAR(full.chip_c, full.loop_c + 10, 1e-9) << rated;
+  }
+  EXPECT_NEAR(typical_loop(1000).chip_c_per_kw, ThermalModel{}.chip_c_per_kw, 1e-12);
+}
+
 TEST(ThermalFit, FindsTheModelThatMadeTheLog) {
   ThermalModel model;
   model.chip_tau_s = 40;

@@ -22,6 +22,8 @@ constexpr std::size_t kDaySlots = static_cast<std::size_t>(kDayMinutes / kStep);
 constexpr Minute kLastEnd = kDayMinutes - 60;
 constexpr std::size_t kJobsADay = 6;
 constexpr double kWetBulb = 12;
+/// What the loop is built for: every job of a day at once.
+constexpr double kRatedKw = 600.0 * static_cast<double>(kJobsADay);
 constexpr double kSlackKw = 1e-6;
 
 planning::Thermal limits() {
@@ -95,7 +97,7 @@ void count_broken(const std::vector<double>& load, const planning::Thermal& loop
 }
 
 void warm(const std::vector<double>& load, planning::ThermalState& state, CoolingStudy& study) {
-  const planning::ThermalModel model;
+  const auto model = planning::typical_loop(kRatedKw);
   for (const double kw : load)
     for (Minute minute = 0; minute < kStep; ++minute) {
       const auto next = planning::advance(model, state, kw, kWetBulb, 60);
@@ -113,7 +115,7 @@ CoolingStudy cooling_study(std::span<const double> ci, std::size_t days, std::ui
   if (ci.size() < kDaySlots) return study;
   std::mt19937_64 random{seed};
   const auto loop = limits();
-  auto state = planning::settled(planning::ThermalModel{}, 0, kWetBulb);
+  auto state = planning::settled(planning::typical_loop(kRatedKw), 0, kWetBulb);
   for (std::size_t day = 0; day < days; ++day) {
     auto problem = day_of(ci, day, random);
     const auto alone = planning::plan(problem, nullptr);

@@ -10,14 +10,22 @@
 
 namespace tidewatt::planning {
 
-/// First order each: value += (target - value) x (1 - exp(-dt / tau)).
+/// First order each: value += (target - value) x (1 - exp(-dt / tau)). The rises are per kW of the whole
+/// site's heat, so they belong to a site of one size: `typical_loop` makes those of another.
 struct ThermalModel {
-  double chip_tau_s = 30;       ///< plates and their coolant
-  double loop_tau_s = 600;      ///< the facility's water
-  double chip_c_per_kw = 0.05;  ///< coolant at the chips above the loop's water, per kW of heat
-  double loop_c_per_kw = 0.01;  ///< water above (wet bulb + approach), per kW of heat
+  double chip_tau_s = 30;   ///< plates and their coolant
+  double loop_tau_s = 600;  ///< the facility's water
+  double chip_c_per_kw =
+      0.01;  ///< coolant at the chips above the loop's water, per kW of heat; of a site of 1 MW
+  double loop_c_per_kw = 0.01;  ///< water above (wet bulb + approach), per kW of heat; of a site of 1 MW
   double approach_c = 4;        ///< of the cooling tower at no load
 };
+
+/// A loop built for this much heat: coolant at 1.5 litres a minute and kW is 10 degrees warmer behind the
+/// plates at any load below it, whatever the site's size, and the facility's water is laid out for
+/// another 10.
+/// @param rated_kw  above 0
+ThermalModel typical_loop(double rated_kw);
 
 struct ThermalState {
   double loop_c = 0, chip_c = 0;

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PURE = ("units", "base", "metering", "ledger", "carbon", "tasks", "planning", "inference", "k8s", "market")
+PURE = ("units", "base", "metering", "ledger", "carbon", "tasks", "planning", "inference", "devol", "continuum", "k8s", "market")
 
 HEAVY = re.compile(r"#\s*include\s*<(boost/|spdlog/|nlohmann/|CLI/|simdjson|yaml-cpp/|sqlite3|libpq|openssl/|pugixml)")
 OUTSIDE = re.compile(

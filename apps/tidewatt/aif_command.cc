@@ -9,6 +9,7 @@
 #include "aif_bench.h"
 #include "command.h"
 #include "input.h"
+#include "tidewatt/continuum/record.h"
 #include "tidewatt/model_file/record.h"
 #include "tidewatt/model_file/run_file.h"
 
@@ -49,9 +50,22 @@ int run(const AifOptions& options) {
   return kOk;
 }
 
+/// A decision of the service agent: its journal is what it is replayed from.
+int explain_service_decision(const AifOptions& options, const std::string& record) {
+  const auto name = continuum::journal_of(record);
+  if (!name) return report("aif explain", name.error().with_context(options.file));
+  const auto journal = read_all(options.model.empty() ? *name : options.model);
+  if (!journal) return report("aif explain", journal.error());
+  const auto words = continuum::explain(record, *journal);
+  if (!words) return report("aif explain", words.error().with_context(options.file));
+  fmt::print("{}", *words);
+  return kOk;
+}
+
 int explain(const AifOptions& options) {
   const auto record = read_all(options.file);
   if (!record) return report("aif explain", record.error());
+  if (continuum::is_decision(*record)) return explain_service_decision(options, *record);
   const auto head = model_file::read_record_head(*record);
   if (!head) return report("aif explain", head.error().with_context(options.file));
   const auto model = read_all(options.model.empty() ? head->model_name : options.model);
@@ -125,10 +139,12 @@ void add_aif_command(CLI::App& app, int& exit_code) {
   const auto explained = std::make_shared<AifOptions>();
   explains
       ->add_option("RECORD", explained->file,
-                   "One record, as `aif run --records` prints them; - reads standard input")
+                   "One record, as `aif run --records` prints them, or a line of a `continuum` journal; - "
+                   "reads standard "
+                   "input")
       ->required();
   explains->add_option("--model", explained->model,
-                       "The model file, where it is no longer where the record says");
+                       "The model file or journal, where it is no longer where the record says");
   explains->footer("Example: tidewatt aif run model.json --records | sed -n 3p | tidewatt aif explain -");
   explains->callback([explained, &exit_code] { exit_code = explain(*explained); });
 }

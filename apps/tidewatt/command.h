@@ -23,6 +23,7 @@ void add_power_command(CLI::App& app, int& exit_code);
 void add_energy_command(CLI::App& app, int& exit_code);
 void add_backup_commands(CLI::App& app, int& exit_code);
 void add_carbon_command(CLI::App& app, int& exit_code);
+void add_continuum_command(CLI::App& app, int& exit_code);
 void add_k8s_command(CLI::App& app, int& exit_code);
 void add_market_command(CLI::App& app, int& exit_code);
 void add_quota_command(CLI::App& app, int& exit_code);

@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
   tidewatt::cli::add_slurm_command(app, exit_code);
   tidewatt::cli::add_study_command(app, exit_code);
   tidewatt::cli::add_aif_command(app, exit_code);
+  tidewatt::cli::add_continuum_command(app, exit_code);
   tidewatt::cli::add_report_command(app, exit_code);
   tidewatt::cli::add_token_command(app, exit_code);
   tidewatt::cli::add_backup_commands(app, exit_code);

@@ -13,8 +13,9 @@
 from .client import Client, TidewattError, frame
 from .meter import AgentMeter, Device, Meter, MeterError, Reading
 from .reporter import EpochReporter, EpochRow
+from .service import Service
 from .track import Tracked, track
 
-__all__ = ["AgentMeter", "Client", "Device", "EpochReporter", "EpochRow", "Meter", "MeterError", "Reading", "TidewattError", "Tracked", "frame",
+__all__ = ["AgentMeter", "Client", "Device", "EpochReporter", "EpochRow", "Meter", "MeterError", "Reading", "Service", "TidewattError", "Tracked", "frame",
            "track"]
 __version__ = "0.1.0"

@@ -17,6 +17,7 @@ constexpr Milliseconds kFirstPause{1'000};
 constexpr Milliseconds kLongestPause{60'000};
 constexpr std::size_t kMostTokenBytes = 4'096;
 constexpr int kTooManyRequests = 429;
+constexpr std::string_view kBearer = "Bearer ";
 
 std::size_t samples_of(const auto& rounds) {
   std::size_t n = 0;
@@ -44,7 +45,12 @@ ForwardSettings forward_from(config::Settings& settings) {
   ForwardSettings out{settings.text("forward.url"), settings.text("forward.token_file"),
                       settings.text("forward.ca_file")};
   if (!out.url.empty() && !out.url.starts_with("http://") && !out.url.starts_with("https://"))
-    settings.add_problem("forward.url", fmt::format("\"{}\" is no http:// or https:// address", out.url));
+    settings.add_problem("forward.url", "is no http:// or https:// address");
+  if (const auto host =
+          out.url.substr(out.url.find("://") == std::string::npos ? 0 : out.url.find("://") + 3);
+      host.substr(0, host.find('/')).find('@') != std::string::npos)
+    settings.add_problem("forward.url",
+                         "holds a user or a password, which would be in logs: use forward.token_file");
   if (out.url.empty() && !(out.token_file.empty() && out.ca_file.empty()))
     settings.add_problem("forward.url", "is missing: a token or certificate for it is given");
   return out;
@@ -136,7 +142,7 @@ RemoteWriteForward::Sent RemoteWriteForward::send(const std::string& body) {
       trouble_ = token.error().to_string();
       return Sent::later;
     }
-    request.headers["authorization"] = "Bearer " + std::string{trim(*token)};
+    request.headers["authorization"] = std::string{kBearer} + std::string{trim(*token)};
   }
   const auto answer = client_->send(request);
   if (!answer) {
@@ -144,7 +150,14 @@ RemoteWriteForward::Sent RemoteWriteForward::send(const std::string& body) {
     return Sent::later;
   }
   if (answer->status >= 200 && answer->status < 300) return Sent::taken;
-  trouble_ = fmt::format("HTTP {}: {}", answer->status, trim(std::string_view{answer->body}.substr(0, 200)));
+  // Some receivers send a request's headers back.
+  const auto& sent = request.headers["authorization"];
+  const auto token = std::string_view{sent}.substr(std::min<std::size_t>(sent.size(), kBearer.size()));
+  if (!token.empty() && answer->body.find(token) != std::string::npos)
+    trouble_ = fmt::format("HTTP {}; its text holds the token and isn't shown", answer->status);
+  else
+    trouble_ =
+        fmt::format("HTTP {}: {}", answer->status, trim(std::string_view{answer->body}.substr(0, 200)));
   // A wrong token is mended by an operator, not by throwing data away.
   const bool later = answer->status >= 500 || answer->status == kTooManyRequests || answer->status == 401 ||
                      answer->status == 403 || answer->status == 404;

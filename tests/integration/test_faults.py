@@ -105,3 +105,13 @@ def test_server_frozen_for_a_while_answers_everything_afterwards(server):
     assert {r["status"] for r in agent.post_beats(script.beats()[20:])} == {"accepted"}
     thaw.join()
     assert total_uj(Client(server.port, server.ops_token), "n1") == script.expected_uj()
+
+
+def test_a_power_cut_soon_after_a_nodes_first_beat_leaves_the_node_and_its_zone(server):
+    """Its energy is in the journal at once; what it says of itself follows within a second or two."""
+    Client(server.port, server.agent_token).post_beats(NodeScript("zl", beats=5).beats())
+    time.sleep(4)
+    server.kill()
+    server.start()
+    nodes = Client(server.port, server.ops_token).get_json("/api/v1/nodes")["nodes"]
+    assert [(node["node_id"], node["zone"]) for node in nodes] == [("zl", "test")]

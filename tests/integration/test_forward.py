@@ -1,6 +1,8 @@
 """Booked power goes on to a real Prometheus, also over an outage of it; the ledger is the same with and without."""
+import http.server
 import shutil
 import subprocess
+import threading
 import time
 
 import pytest
@@ -91,8 +93,36 @@ def test_power_arrives_once_at_its_own_time_also_after_an_outage_of_the_receiver
 
 def test_a_wrong_address_is_refused_at_the_start(tidewatt, tmp_path):
     config = tmp_path / "server.yaml"
-    for text, told in (("url: 'victoria:8428'", "no http:// or https:// address"), ("token_file: /etc/token", "is missing")):
+    for text, told in (("url: 'victoria:8428'", "no http:// or https:// address"), ("url: 'http://me:s3cret@victoria:8428/api'", "token_file"), ("token_file: /etc/token", "is missing")):
         config.write_text(f"forward: {{{text}}}\n", encoding="utf-8")
         run = subprocess.run([tidewatt, "server", "--data", str(tmp_path / "d"), "--config", str(config), "--check-config"], capture_output=True, text=True, timeout=30)
         said = run.stdout + run.stderr
-        assert run.returncode != 0 and "forward.url" in said and told in said, run
+        assert run.returncode != 0 and "forward.url" in said and told in said and "s3cret" not in said, run
+
+
+def test_a_receiver_that_sends_headers_back_doesnt_bring_the_token_into_the_log(tmp_path):
+    class Echo(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):  # noqa: N802
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = str(self.headers).encode()
+            self.send_response(400)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    echo = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=echo.serve_forever, args=(0.05,), daemon=True).start()
+    (tmp_path / "token").write_text("secret-token-12345\n", encoding="utf-8")
+    (tmp_path / "server.yaml").write_text(f"forward: {{url: 'http://127.0.0.1:{echo.server_address[1]}/w', token_file: '{tmp_path}/token'}}\n", encoding="utf-8")
+    server = Server(tmp_path / "s", flags=["--config", str(tmp_path / "server.yaml")]).start()
+    try:
+        Client(server.port, server.agent_token).post_beats(NodeScript("n1", 3).beats())
+        wait_for(lambda: counts(server)["refused"] == 6)
+        assert "HTTP 400" in server.log_tail() and "secret-token" not in server.log_tail()
+    finally:
+        server.finish()
+        echo.shutdown()
+        echo.server_close()

@@ -243,7 +243,10 @@ std::vector<Detection> detect(const FileSystem& files, ProcessRunner& processes,
   auto zones = rapl->read();
   if (pause && zones && !zones->empty()) {
     pause(kBetweenCounters);
-    if (auto later = rapl->read()) zones = std::move(later);
+    // A counter that stood still for so short a time is still a counter.
+    if (const auto later = rapl->read(); later && later->size() == zones->size())
+      for (std::size_t i = 0; i < zones->size(); ++i)
+        if ((*later)[i].power) (*zones)[i] = (*later)[i];
   }
   found.push_back(from_readings("rapl", zones));
   found.back().notes = rapl->notes();

@@ -45,6 +45,8 @@ TEST_F(Detect, ACounterTellsWattsFromItsSecondReading) {
     files.files["/sys/class/powercap/intel-rapl:0/energy_uj"] = "20000005";
   });
   ASSERT_EQ(of(all, "rapl").devices.size(), 1U);
+  const auto still = detect(files, processes, clock, {}, [&](Milliseconds time) { clock.advance(time); });
+  EXPECT_TRUE(of(still, "rapl").usable) << "it stood for a moment, which is no fault";
   EXPECT_NE(of(all, "rapl").devices[0].find(": 100.0 W"), std::string::npos) << of(all, "rapl").devices[0];
 }
 

@@ -46,12 +46,19 @@ class SqliteStore final : public Store {
   }
 
   Status note_seen(std::span<const SharedNode> nodes) override {
-    const std::lock_guard lock(state_.mutex);
-    for (const auto& info : nodes) {
-      auto& node = state_.node(info->key);
-      node.info = noted(node.info, info);
-      node.info_unfolded = true;
+    bool news = false;
+    {
+      const std::lock_guard lock(state_.mutex);
+      for (const auto& info : nodes) {
+        auto& node = state_.node(info->key);
+        news = news || !node.info || node.info->zone != info->zone || node.info->region != info->region ||
+               node.info->labels != info->labels;
+        node.info = noted(node.info, info);
+        node.info_unfolded = true;
+      }
     }
+    // A power cut mustn't leave a node's energy without its zone.
+    if (news) writer_.fold_soon();
     return {};
   }
 

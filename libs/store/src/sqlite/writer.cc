@@ -17,6 +17,8 @@ constexpr std::size_t kCachedNames = 100'000;
 /// A disk that stays full must not grow the journal's image in memory without end.
 constexpr std::size_t kJournalLimitFactor = 4;
 constexpr Milliseconds kRetryAfter{2'000};
+/// What a node says of itself is in the tables so soon: it isn't in the journal.
+constexpr Milliseconds kNewsAfter{1'000};
 
 }  // namespace
 
@@ -108,6 +110,14 @@ Result<Writer::Outcomes> Writer::wait_for(Job& job) {
   return std::move(job.answer);
 }
 
+void Writer::fold_soon() {
+  fold_soon_.store(true);
+  {
+    const std::lock_guard lock(mutex_);
+  }  // else it could be between looking and waiting
+  wake_.notify_one();
+}
+
 void Writer::loop() {
   ::pthread_setname_np(::pthread_self(), "store-writer");
   while (true) {
@@ -126,7 +136,9 @@ void Writer::loop() {
 
 std::vector<Writer::Job*> Writer::take() {
   std::unique_lock lock(mutex_);
-  wake_.wait_until(lock, next_checkpoint(), [this] { return stop_ || !queue_.empty(); });
+  // Asked to fold soon it wakes up and has less time to wait.
+  while (!stop_ && queue_.empty())
+    if (wake_.wait_until(lock, next_checkpoint()) == std::cv_status::timeout) break;
   std::vector<Job*> jobs;
   std::size_t size = 0;
   while (!queue_.empty() && (jobs.empty() || (!jobs.front()->settled && !queue_.front()->settled &&
@@ -193,8 +205,10 @@ Status Writer::append_journal() {
 }
 
 std::chrono::steady_clock::time_point Writer::next_checkpoint() const {
-  return last_checkpoint_ +
-         (checkpoint_failed_ ? std::min(options_.checkpoint_after, kRetryAfter) : options_.checkpoint_after);
+  auto after = options_.checkpoint_after;
+  if (fold_soon_.load()) after = std::min(after, kNewsAfter);
+  if (checkpoint_failed_) after = std::min(options_.checkpoint_after, kRetryAfter);
+  return last_checkpoint_ + after;
 }
 
 bool Writer::checkpoint_due() const {
@@ -204,6 +218,7 @@ bool Writer::checkpoint_due() const {
 
 void Writer::fold_journal() {
   const bool quiet = state_.unfolded.journal_bytes < options_.checkpoint_bytes;
+  fold_soon_.store(false);
   const auto status = checkpoint(db_, state_, now());
   last_checkpoint_ = std::chrono::steady_clock::now();
   if (!status && !checkpoint_failed_)

@@ -2,6 +2,7 @@
 // all.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -41,6 +42,8 @@ class Writer {
   Status run(Direct direct);
   /// The same outside of any transaction, when nothing is in the journal that the tables don't have.
   Status run_settled(Direct direct);
+  /// Folds the journal within a second or so. Thread-safe; doesn't wait.
+  void fold_soon();
 
  private:
   struct Job {
@@ -75,6 +78,7 @@ class Writer {
   Fold fold_;
   std::string journal_row_;
   bool checkpoint_failed_ = false;
+  std::atomic<bool> fold_soon_{false};
   std::chrono::steady_clock::time_point last_checkpoint_;
 
   std::mutex mutex_;

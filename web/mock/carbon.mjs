@@ -80,6 +80,10 @@ export function report(period, query, api) {
     ...(visible ? { emission_factor: { ...api.factor, kind: "average", boundary: "direct" } } : { carbon_hidden_reason: "no_factor_configured" }),
     series: [{ ...head("DE", kZones.DE), known_hours: 696, window_hours: 720, may_enter_scope2: true }],
     pue: { value: 1.25, reason: null, from: "metered", not_metered_reason: null, facility_kwh: 2790, machines_kwh: 2232, metered_hours: 701 },
+    cue_kg_per_kwh: !visible
+      ? { annual_factor: { value: null, reason: "no_factor_configured" }, hourly_signal: { value: null, reason: "no_factor_configured" } }
+      : { annual_factor: { value: 0.475, reason: null }, hourly_signal: { value: 0.375, reason: null } },
+    wue_l_per_kwh: { value: 1.8, reason: null },
     stated: { pue: null, currency: "EUR", tariff: "0.18", carbon_price_eur_per_tonne: 80 },
     lines, total: { ...line("total", lines.reduce((s, l) => s + l.energy_kwh, 0), visible, scope), cluster: null },
     unattributed_kwh: scope === "team" || scope === "task" ? 186 : null,

@@ -102,9 +102,9 @@ async function api(request, response, url) {
   if (path === "/settings/sources") return send(response, 200, a.sources());
   if (path === "/settings/coverage") {
     return send(response, 200, { rows: [
-      { vendor: "NVIDIA", tool: "nvidia-smi", form: "CSV query", state: "complete", note: "" },
+      { vendor: "NVIDIA", tool: "nvidia-smi", form: "CSV query", state: "complete", agent_sources: "nvml, tool:nvidia-smi", note: "" },
       { vendor: "Huawei", tool: "npu-smi", form: "info -t power", state: "adapted", note: "rated power is no draw" },
-      { vendor: "Google", tool: "tpu-info", form: "any", state: "no sample", note: "prints no watts" },
+      { vendor: "Google", tool: "tpu-info", form: "any", state: "no sample", agent_sources: "", note: "prints no watts" },
     ] });
   }
   if (path === "/carbon/zones") return send(response, 200, scenario === "empty" ? { zones: [] } : zones());

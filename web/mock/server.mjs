@@ -103,7 +103,7 @@ async function api(request, response, url) {
   if (path === "/settings/coverage") {
     return send(response, 200, { rows: [
       { vendor: "NVIDIA", tool: "nvidia-smi", form: "CSV query", state: "complete", agent_sources: "nvml, tool:nvidia-smi", note: "" },
-      { vendor: "Huawei", tool: "npu-smi", form: "info -t power", state: "adapted", note: "rated power is no draw" },
+      { vendor: "Huawei", tool: "npu-smi", form: "info -t power", state: "adapted", agent_sources: "dcmi, tool:npu-smi", note: "rated power is no draw" },
       { vendor: "Google", tool: "tpu-info", form: "any", state: "no sample", agent_sources: "", note: "prints no watts" },
     ] });
   }

@@ -33,6 +33,9 @@ class FakeGet final : public HttpGet {
   Service& service_;
 };
 
+constexpr const char* kPower =
+    R"({"PowerControl":[{"Name":"System Power Control","PowerConsumedWatts":421}]})";
+
 class Redfish : public ::testing::Test {
  protected:
   static RedfishOptions at(const std::string& url, int control = -1, const std::string& credentials = {}) {
@@ -47,13 +50,19 @@ class Redfish : public ::testing::Test {
   void chassis(const std::string& id, const std::string& power_path) {
     put("/redfish/v1/Chassis/" + id, R"({"Power":{"@odata.id":")" + power_path + R"("}})");
   }
+  /// Chassis 1 has a meter without a value, chassis 2 measures.
+  void one_of_two_is_silent() {
+    put("/redfish/v1/Chassis",
+        R"({"Members":[{"@odata.id":"/redfish/v1/Chassis/1"},{"@odata.id":"/redfish/v1/Chassis/2"}]})");
+    chassis("1", "/redfish/v1/Chassis/1/Power");
+    put("/redfish/v1/Chassis/1/Power", R"({"PowerControl":[{"PowerConsumedWatts":null}]})");
+    chassis("2", "/redfish/v1/Chassis/2/Power");
+    put("/redfish/v1/Chassis/2/Power", kPower);
+  }
   testing::FakeFileSystem files;
   testing::ManualClock clock{UtcTime{Milliseconds{1'700'000'000'000}}};
   Service service;
 };
-
-constexpr const char* kPower =
-    R"({"PowerControl":[{"Name":"System Power Control","PowerConsumedWatts":421}]})";
 
 TEST_F(Redfish, ANamedDocumentIsReadWithTheAccountFromItsFile) {
   files.files["/etc/bmc"] = "tidewatt:s3cret pass\n";
@@ -66,12 +75,7 @@ TEST_F(Redfish, ANamedDocumentIsReadWithTheAccountFromItsFile) {
 }
 
 TEST_F(Redfish, TheServiceIsSearchedOnceForTheChassisThatMeasures) {
-  put("/redfish/v1/Chassis",
-      R"({"Members":[{"@odata.id":"/redfish/v1/Chassis/1"},{"@odata.id":"/redfish/v1/Chassis/2"}]})");
-  chassis("1", "/redfish/v1/Chassis/1/Power");
-  put("/redfish/v1/Chassis/1/Power", R"({"PowerControl":[{"PowerConsumedWatts":null}]})");
-  chassis("2", "/redfish/v1/Chassis/2/Power");
-  put("/redfish/v1/Chassis/2/Power", kPower);
+  one_of_two_is_silent();
   const auto bmc = source(at("https://bmc/"));
   EXPECT_NE(bmc->read()->at(0).reason.find("waits a minute for /redfish/v1/Chassis/1/Power"),
             std::string::npos);
@@ -83,12 +87,7 @@ TEST_F(Redfish, TheServiceIsSearchedOnceForTheChassisThatMeasures) {
 }
 
 TEST_F(Redfish, MeterThatWasSilentAtTheStartIsNotHalfANode) {
-  put("/redfish/v1/Chassis",
-      R"({"Members":[{"@odata.id":"/redfish/v1/Chassis/1"},{"@odata.id":"/redfish/v1/Chassis/2"}]})");
-  chassis("1", "/redfish/v1/Chassis/1/Power");
-  put("/redfish/v1/Chassis/1/Power", R"({"PowerControl":[{"PowerConsumedWatts":null}]})");
-  chassis("2", "/redfish/v1/Chassis/2/Power");
-  put("/redfish/v1/Chassis/2/Power", kPower);
+  one_of_two_is_silent();
   const auto bmc = source(at("https://bmc/"));
   EXPECT_FALSE(bmc->read()->at(0).power);
   clock.advance(Milliseconds{120'000});

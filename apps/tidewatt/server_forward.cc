@@ -158,9 +158,9 @@ RemoteWriteForward::Sent RemoteWriteForward::send(const std::string& body) {
   else
     trouble_ =
         fmt::format("HTTP {}: {}", answer->status, trim(std::string_view{answer->body}.substr(0, 200)));
-  // A wrong token is mended by an operator, not by throwing data away.
-  const bool later = answer->status >= 500 || answer->status == kTooManyRequests || answer->status == 401 ||
-                     answer->status == 403 || answer->status == 404;
+  // A wrong address or token is mended by an operator, not by throwing data away.
+  const bool later = answer->status < 400 || answer->status >= 500 || answer->status == kTooManyRequests ||
+                     answer->status == 401 || answer->status == 403 || answer->status == 404;
   return later ? Sent::later : Sent::refused;
 }
 
